@@ -34,8 +34,7 @@
  * versions only add fields at the end. A size below that of version 0.1 is refused (-EINVAL). The library ignores
  * fields that it does not know, and fills at most `size` bytes of a result; fields that it does not know keep their
  * values. A new field never changes the meaning of the others: that takes a flag, and unknown flags are refused.
- * struct tidemark_region has no size of its own, struct tidemark_device says it; struct tidemark_core_range never
- * changes.
+ * The size of struct tidemark_region is in struct tidemark_device; struct tidemark_core_range never changes.
  *
  * To compile a program without the library, define TIDEMARK_DISABLE before the #include: every call becomes a function
  * that does nothing, and no library is needed. Arguments are checked and evaluated as before; what is costly can be put

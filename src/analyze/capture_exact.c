@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 enum { CHIPS_MAX = 1024, DEVICES_MAX = 1024 };
+enum { KEPT_MAX = 64 }; /* of the allocations before one that shows that a new program has begun */
 
 /* Without named devices, all nodes belong to one. */
 static const uint64_t no_id = UINT64_MAX;
@@ -462,23 +463,77 @@ static int clear_chip(struct tdm_capture_exact *e, size_t index)
 	return 0;
 }
 
+/* The first `gone` allocations belong to a program that has been replaced; the others are kept. */
+static int replace(struct tdm_capture_exact *e, struct tdm_exact_chip *chip, uint32_t gone)
+{
+	uint64_t kept[TDM_PROGRAM_KINDS] = { 0 };
+	uint32_t count = chip->live_count - gone;
+	int err = clear_chip(e, (size_t)(chip - e->chips));
+	if (count != 0)
+		memmove(chip->live, chip->live + gone, count * sizeof *chip->live);
+	for (uint32_t i = 0; i < count && err == 0; i++) {
+		const struct tdm_exact_program *p = &chip->live[i];
+		enum tdm_program_kind kind = tdm_program_kind((enum tdm_kind)p->kind);
+		kept[kind] += p->size;
+		err = tdm_program_memory_add(&chip->memory, &p->mask, kind, p->address, p->size);
+	}
+	chip->live_count = err == 0 ? count : 0;
+	for (int kind = 0; kind < TDM_PROGRAM_KINDS; kind++) {
+		uint64_t left = tdm_min(chip->counted[kind], kept[kind]);
+		e->replaced[kind] += chip->counted[kind] - left;
+		chip->counted[kind] = left;
+	}
+	return err;
+}
+
 /* Before an allocation: memory of another program is gone. */
 static int begin_program(struct tdm_capture_exact *e, struct tdm_exact_chip *chip)
 {
+	bool is_released = chip->live_count == 0 && chip->is_released;
 	if (e->begun.count != 0) {
-		tdm_map_take(&e->begun, chip->id);
-		tdm_map_take(&e->begun, no_id);
+		is_released |= tdm_map_take(&e->begun, chip->id) != TDM_MAP_NONE;
+		is_released |= tdm_map_take(&e->begun, no_id) != TDM_MAP_NONE;
 		if (chip->unit < e->unit_count)
-			tdm_map_take(&e->begun, e->units[chip->unit].id);
+			is_released |= tdm_map_take(&e->begun, e->units[chip->unit].id) != TDM_MAP_NONE;
 	}
+	if (chip->live_count == 0)
+		chip->is_released = is_released;
 	if (chip->steps == e->steps)
 		return 0;
 	chip->steps = e->steps;
-	for (int kind = 0; kind < TDM_PROGRAM_KINDS; kind++) {
-		e->replaced[kind] += chip->counted[kind];
-		chip->counted[kind] = 0;
+	chip->is_released = is_released;
+	return replace(e, chip, chip->live_count);
+}
+
+/*
+ * Before an allocation in the same function as those before it: whether it belongs to the next program. That program
+ * may have had memory already, on cores that the old program does not use. So all that came after the last allocation
+ * that cannot be of the same program is kept. A capture that does not say which memory a tensor holds says nothing
+ * here, since such memory is above all other.
+ */
+static int divide(struct tdm_capture_exact *e, struct tdm_exact_chip *chip, const struct tdm_capture_node *node,
+	const struct tdm_core_mask *mask)
+{
+	enum tdm_kind kind = tdm_capture_kind(node);
+	uint64_t address = (uint64_t)node->address.value;
+	uint32_t gone = chip->live_count, first = gone > KEPT_MAX ? gone - KEPT_MAX : 0;
+	if (node->size.value == 0 || !node->has_ranges || chip->memory.cores_unknown)
+		return 0;
+	enum tdm_program_order order = tdm_program_memory_order(&chip->memory, mask, tdm_program_kind(kind), address);
+	if (order == TDM_PROGRAM_RESTARTS && kind == TDM_KIND_CB && node->globally_allocated.state != TDM_CAPTURE_GIVEN)
+		order = TDM_PROGRAM_UNCLEAR;
+	e->undivided += order == TDM_PROGRAM_UNCLEAR && !chip->is_released;
+	if (order != TDM_PROGRAM_RESTARTS)
+		return 0;
+	for (; gone > first; gone--) {
+		const struct tdm_exact_program *p = &chip->live[gone - 1];
+		if (p->kind == kind && p->address != 0 && address < p->address + p->size &&
+			tdm_core_masks_meet(&p->mask, mask))
+			break;
 	}
-	return clear_chip(e, (size_t)(chip - e->chips));
+	gone = gone > first ? gone : chip->live_count;
+	e->undivided += chip->live_count - gone;
+	return replace(e, chip, gone);
 }
 
 static int on_program(struct tdm_capture_exact *e, const struct tdm_capture_node *node)
@@ -517,7 +572,9 @@ static int on_program(struct tdm_capture_exact *e, const struct tdm_capture_node
 	if (node->has_ranges && cores == 0)
 		return 0; /* on no core */
 	enum tdm_program_kind kind = tdm_program_kind(tdm_capture_kind(node));
-	err = add_live(e, chip, node, cores, mask);
+	err = divide(e, chip, node, mask);
+	if (err == 0)
+		err = add_live(e, chip, node, cores, mask);
 	if (err == 0)
 		err = tdm_program_memory_add(&chip->memory, node->has_ranges ? mask : NULL, kind,
 			(uint64_t)node->address.value, (uint64_t)node->size.value);
@@ -546,6 +603,7 @@ static int on_release_all(struct tdm_capture_exact *e, const struct tdm_capture_
 		memset(chip->counted, 0, sizeof chip->counted);
 		if (id == no_id || chip->id == id || of_mesh) {
 			is_end |= chip->live_count != 0 && chip->steps == e->steps;
+			chip->is_released = true;
 			err = clear_chip(e, i);
 		} else {
 			for (int kind = 0; kind < TDM_PROGRAM_KINDS; kind++)

@@ -8,7 +8,9 @@
  *
  * A chip runs one program at a time. The runtime allocates all memory of a program at once; so memory that is allocated
  * after a function has started or ended belongs to the next program, and replaces that of the program before, also if
- * the capture has no release in between.
+ * the capture has no release in between. Within a function, addresses tell two programs apart: in each core a program's
+ * buffers of one kind follow each other from the first address up, so one that begins there again belongs to the next
+ * program. Where addresses do not tell, and no release does, sizes are added up, and the sum is an upper bound.
  *
  * Buffers from before the capture become known only when a node first mentions them. So the sums kept while reading are
  * relative to the beginning, and the bytes of those buffers are added to every peak at the end.
@@ -96,6 +98,7 @@ struct tdm_exact_chip {
 	uint16_t unit;
 	uint8_t mapping;    /* enum tdm_exact_mapping */
 	bool cores_unknown; /* it had program memory whose cores are not recorded */
+	bool is_released;   /* a release came right before `live` */
 	struct tdm_program_memory memory;
 	uint64_t counted[TDM_PROGRAM_KINDS]; /* of `memory`, sizes that the runtime's figures still have */
 	uint64_t steps;                      /* `steps` of the capture at the last allocation */
@@ -125,6 +128,7 @@ struct tdm_capture_exact {
 	uint64_t steps;           /* starts and ends of functions */
 	uint64_t program_nodes;   /* allocations of circular buffers and the like */
 	uint64_t cached_programs; /* programs of which the capture has no such allocation */
+	uint64_t undivided;       /* such allocations that may belong to another program than those they are added to */
 	struct tdm_map begun;     /* ids of the devices on which a program began that has had no allocation yet */
 	uint64_t replaced[TDM_PROGRAM_KINDS]; /* of programs replaced by the next; the runtime's figures still have them
 					       */

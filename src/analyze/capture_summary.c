@@ -287,6 +287,11 @@ static void find_remarks(const struct tdm_capture_exact *exact, struct tdm_findi
 	tdm_findings_counted(found, TDM_FINDING_INFO, "cached_programs", NULL, exact->cached_programs,
 		"program whose circular buffers are not in the capture: it was cached before, or it has none",
 		"programs whose circular buffers are not in the capture: they were cached before, or they have none");
+#define ADDED                                                                                                      \
+	"may belong to a second program of the same call, but no release or address says so: sizes are added up, " \
+	"and figures that include them are upper bounds"
+	tdm_findings_counted(found, TDM_FINDING_INFO, "undivided", NULL, exact->undivided, "circular buffer " ADDED,
+		"circular buffers " ADDED);
 	if (!any_cores_unknown)
 		return;
 	tdm_findings_remark(found, TDM_FINDING_INFO, "cores", NULL);

@@ -103,8 +103,7 @@ static const struct {
 		"look again; if this stays, its program was killed right at its start, and it may be removed" },
 };
 
-/* At most so many ledgers are named: anybody can make any number of files. */
-enum { NAMED_MAX = 10 };
+enum { NAMED_MAX = 10 }; /* ledgers: anybody can make any number of files */
 
 static void advise_problem(struct tdm_doctor *d, int err, const struct tdm_probe_file *file)
 {

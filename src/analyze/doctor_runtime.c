@@ -51,7 +51,7 @@ static const struct tdm_picture_device *device_of(const struct tdm_picture *mach
 	return NULL;
 }
 
-/* Explains why such a device has no telemetry, and what its capacity is from. */
+/* Explains why such a device has no telemetry, and where its capacity comes from. */
 static void cardless_region(struct tdm_doctor *d, const struct tdm_metal_region *region)
 {
 	static const char *const reasons[] = {

@@ -1,12 +1,12 @@
-/* Which sites of the leak finder belong together, because only a number in their names differs. Nothing outside the
- * leak finder includes this. */
+/* Which sites of the leak finder belong together: their names differ only in numbers, or they share a call stack or a
+ * kind. Nothing outside the leak finder includes this. */
 #ifndef TDM_ANALYZE_LEAKS_GROUPS_H
 #define TDM_ANALYZE_LEAKS_GROUPS_H
 
 #include "analyze/leaks_parts.h"
 #include "base/names.h"
 
-/* Sites are first grouped by the pattern of their names, what is left by call stack, and the rest by kind. */
+/* Sites are grouped by the pattern of their names; the remaining ones by call stack; the rest by kind. */
 enum tdm_leaks_level { TDM_LEAKS_BY_PATTERN, TDM_LEAKS_BY_STACK, TDM_LEAKS_BY_KIND, TDM_LEAKS_LEVELS };
 
 /* The name with # for each number, and for each hexadecimal word such as an address or a part of a UUID. False if there

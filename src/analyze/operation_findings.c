@@ -1,3 +1,8 @@
+/*
+ * What the account of the operations means. First the sizes of the banks: the report has L1's, and DRAM's follow from
+ * the cards that have such an L1. With them come the map of a memory, the findings (tensors that were no longer used
+ * when memory was fullest, buffers that were never released) and the operations as phases.
+ */
 #include "analyze/finding.h"
 #include "analyze/operation_parts.h"
 #include "analyze/region_map.h"
@@ -193,7 +198,7 @@ static uint32_t first_of(const struct tdm_operation_memory *m, uint32_t rank)
 	return i;
 }
 
-/* Appends the groups of a unit. `count` of them; at most as many as buffers. Returns -ENOMEM or 0. */
+/* Appends the groups of a unit to `groups`, which has `count`. 0 or -ENOMEM. */
 static int add_groups(const struct tdm_operation_memory *m, const struct tdm_operation_unit *u, struct group **groups,
 	size_t *count, size_t *cap)
 {

@@ -47,6 +47,14 @@ uint32_t tdm_core_mask_count(const struct tdm_core_mask *mask)
 	return count;
 }
 
+bool tdm_core_masks_meet(const struct tdm_core_mask *a, const struct tdm_core_mask *b)
+{
+	uint32_t any = 0;
+	for (size_t y = 0; y < TDM_CAPTURE_GRID; y++)
+		any |= a->rows[y] & b->rows[y];
+	return any != 0;
+}
+
 /* Splits `a` by `b`: *both gets the cores in both, *rest those in `a` only. The flags say which of the two has any. */
 static void split(const struct tdm_core_mask *a, const struct tdm_core_mask *b, struct tdm_core_mask *both,
 	struct tdm_core_mask *rest, bool *has_both, bool *has_rest)
@@ -133,9 +141,13 @@ static int put(struct tdm_program_memory *m, struct tdm_program_class *c, enum t
 	uint64_t size)
 {
 	uint64_t fresh = size, stacked = 0, all;
+	struct tdm_program_span span = { address, address + size }, *kinds = &c->all[kind];
 	int err = 0;
-	if (address != 0 && size != 0)
-		err = cover(c, (struct tdm_program_span){ address, address + size }, &fresh);
+	if (address != 0 && size != 0) {
+		err = cover(c, span, &fresh);
+		kinds->begin = kinds->end != 0 ? tdm_min(kinds->begin, span.begin) : span.begin;
+		kinds->end = tdm_max(kinds->end, span.end);
+	}
 	if (err != 0)
 		return err;
 	c->bytes[kind] += fresh;
@@ -179,6 +191,22 @@ static int put_on(struct tdm_program_memory *m, const struct tdm_core_mask *mask
 		return 0;
 	struct tdm_program_class *c = new_class(m, &left);
 	return c != NULL ? put(m, c, kind, address, size) : -ENOMEM;
+}
+
+enum tdm_program_order tdm_program_memory_order(const struct tdm_program_memory *m, const struct tdm_core_mask *mask,
+	enum tdm_program_kind kind, uint64_t address)
+{
+	enum tdm_program_order order = TDM_PROGRAM_FOLLOWS;
+	for (size_t i = 0; i < m->count; i++) {
+		const struct tdm_program_class *c = &m->classes[i];
+		if (c->stacked[kind] == 0 || !tdm_core_masks_meet(&c->mask, mask))
+			continue;
+		if (address != 0 && c->all[kind].end != 0 && address <= c->all[kind].begin)
+			return TDM_PROGRAM_RESTARTS;
+		if (address == 0 || c->all[kind].end == 0 || address < c->all[kind].end)
+			order = TDM_PROGRAM_UNCLEAR;
+	}
+	return order;
 }
 
 int tdm_program_memory_add(struct tdm_program_memory *m, const struct tdm_core_mask *mask, enum tdm_program_kind kind,

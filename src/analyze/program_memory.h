@@ -1,8 +1,7 @@
 /*
  * The L1 that the running program takes on each core of one chip: circular buffers, dataflow buffers, scratchpads.
  * Cores with the same contents form one class, so the cost depends on the number of classes, not of cores. On one core,
- * overlapping address ranges count once: if the capture does not say that a program is gone, the next one uses the same
- * addresses. Without addresses the sizes are added up.
+ * overlapping address ranges count once. Without addresses the sizes are added up.
  */
 #ifndef TDM_ANALYZE_PROGRAM_MEMORY_H
 #define TDM_ANALYZE_PROGRAM_MEMORY_H
@@ -36,6 +35,8 @@ struct tdm_program_class {
 	uint64_t bytes[TDM_PROGRAM_KINDS];
 	uint64_t total;                      /* of `bytes` */
 	uint64_t stacked[TDM_PROGRAM_KINDS]; /* sizes added up, regardless of addresses */
+	struct tdm_program_span
+		all[TDM_PROGRAM_KINDS]; /* from the lowest to the highest address; empty: none is known */
 };
 
 struct tdm_program_memory {
@@ -54,6 +55,17 @@ void tdm_program_memory_clear(struct tdm_program_memory *memory);
 
 uint32_t tdm_core_mask_count(const struct tdm_core_mask *mask);
 void tdm_core_mask_add(struct tdm_core_mask *mask, const struct tdm_core_range *range);
+
+bool tdm_core_masks_meet(const struct tdm_core_mask *a, const struct tdm_core_mask *b);
+
+/* How an allocation relates to what is there, of its kind and on its cores. */
+enum tdm_program_order {
+	TDM_PROGRAM_FOLLOWS,  /* it is above; or there is nothing */
+	TDM_PROGRAM_UNCLEAR,  /* it overlaps, or an address is unknown */
+	TDM_PROGRAM_RESTARTS, /* it begins at the first address, or below */
+};
+enum tdm_program_order tdm_program_memory_order(const struct tdm_program_memory *memory,
+	const struct tdm_core_mask *mask, enum tdm_program_kind kind, uint64_t address);
 
 /* `address` 0: unknown. `mask` NULL: the cores are unknown, and any may have it. 0 or -ENOMEM. */
 int tdm_program_memory_add(struct tdm_program_memory *memory, const struct tdm_core_mask *mask,

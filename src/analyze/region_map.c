@@ -138,21 +138,26 @@ int tdm_region_map_finish(struct tdm_region_map *map)
 	return 0;
 }
 
-/* How a range is cut into cells. */
+/* How a range is cut into cells, and one of them: most buffers are in the cell of the one before. */
 struct cut {
-	uint64_t address, bytes;
-	uint32_t count;
+	uint64_t address, quotient, remainder; /* of the bytes divided by the count */
+	uint32_t count, at;
+	uint64_t begin, end, next; /* of cell `at`; `next` is where the cell after it begins */
 };
 
+/* bytes * i / count, in parts that fit 64 bits. */
 static uint64_t cell_begin(const struct cut *cut, uint64_t i)
 {
-	return cut->address + (uint64_t)((unsigned __int128)cut->bytes * i / cut->count);
+	return cut->address + cut->quotient * i + cut->remainder * i / cut->count;
 }
 
 /* A cell has at least one byte, which it may share with others. */
-static uint64_t cell_end(const struct cut *cut, uint64_t i)
+static void go_to(struct cut *cut, uint32_t i)
 {
-	return tdm_max(cell_begin(cut, i + 1), cell_begin(cut, i) + 1);
+	cut->at = i;
+	cut->begin = cell_begin(cut, i);
+	cut->next = cell_begin(cut, (uint64_t)i + 1);
+	cut->end = tdm_max(cut->next, cut->begin + 1);
 }
 
 static int16_t permille_of(uint64_t used, uint64_t bytes)
@@ -163,28 +168,37 @@ static int16_t permille_of(uint64_t used, uint64_t bytes)
 	return used != bytes && permille == 1000 ? 999 : (int16_t)permille;
 }
 
-/* Adds the bytes of [begin, end) to the cells from `first` on. */
-static void fill_cells(const struct cut *cut, struct tdm_region_cell *cells, uint32_t first, uint64_t begin,
-	uint64_t end, const struct tdm_region_span *span)
+/* Adds the bytes of [begin, end) to the cells from the one of `cut` on. */
+static void fill_cells(
+	struct cut cut, struct tdm_region_cell *cells, uint64_t begin, uint64_t end, const struct tdm_region_span *span)
 {
-	for (uint32_t i = first; i < cut->count && cell_begin(cut, i) < end; i++) {
-		uint64_t from = tdm_max(begin, cell_begin(cut, i)), to = tdm_min(end, cell_end(cut, i));
-		if (from >= to)
-			continue;
-		cells[i].used_bytes += to - from;
-		if (to - from > cells[i].buffer_bytes) {
-			cells[i].buffer_bytes = to - from;
-			cells[i].span = span;
+	while (cut.at < cut.count && cut.begin < end) {
+		struct tdm_region_cell *cell = &cells[cut.at];
+		uint64_t from = tdm_max(begin, cut.begin), to = tdm_min(end, cut.end);
+		if (from < to) {
+			cell->used_bytes += to - from;
+			if (to - from > cell->buffer_bytes) {
+				cell->buffer_bytes = to - from;
+				cell->span = span;
+			}
 		}
+		if (cut.next >= end)
+			break;
+		go_to(&cut, cut.at + 1);
 	}
 }
 
 void tdm_region_map_cells(const struct tdm_region_map *map, uint64_t address, uint64_t bytes,
 	struct tdm_region_cell *cells, uint32_t count)
 {
-	struct cut cut = { address, tdm_min(bytes, UINT64_MAX - address), count };
-	bool known = cut.bytes != 0 && map->bank_size != 0;
-	uint32_t first = 0;
+	bytes = tdm_min(bytes, UINT64_MAX - address);
+	bool known = bytes != 0 && map->bank_size != 0 && count != 0;
+	struct cut cut = { .address = address, .count = count };
+	if (known) {
+		cut.quotient = bytes / count;
+		cut.remainder = bytes % count;
+		go_to(&cut, 0);
+	}
 	for (uint32_t i = 0; i < count; i++)
 		cells[i] = (struct tdm_region_cell){ .permille = -1 };
 	for (size_t s = 0; known && s < map->span_count; s++) {
@@ -193,12 +207,14 @@ void tdm_region_map_cells(const struct tdm_region_map *map, uint64_t address, ui
 			continue;
 		/* The bytes that spans have to themselves are in ascending order, so the cells are, too. */
 		uint64_t begin = span->address + span->overlap;
-		while (first < count && cell_end(&cut, first) <= begin)
-			first++;
-		fill_cells(&cut, cells, first, begin, end_of(span), span);
+		while (cut.at < count && cut.end <= begin)
+			go_to(&cut, cut.at + 1);
+		fill_cells(cut, cells, begin, end_of(span), span);
 	}
-	for (uint32_t i = 0; known && i < count; i++)
-		cells[i].permille = permille_of(cells[i].used_bytes, cell_end(&cut, i) - cell_begin(&cut, i));
+	for (uint32_t i = 0; known && i < count; i++) {
+		go_to(&cut, i);
+		cells[i].permille = permille_of(cells[i].used_bytes, cut.end - cut.begin);
+	}
 }
 
 static int compare_gaps(const void *left, const void *right)

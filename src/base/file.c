@@ -154,8 +154,8 @@ bool tdm_is_endless_noise(uint64_t *noise, const char *data, size_t len)
 	enum {
 		SAMPLE = 1024,
 		LEAST = 64,
-		SHARE = 32
-	}; /* of random bytes one in 10 is no text, of texts next to none */
+		SHARE = 32 /* one in 10 random bytes is not text; in texts hardly any */
+	};
 	size_t sample = len < SAMPLE ? len : SAMPLE, strange = 0;
 	for (size_t i = 0; i < sample; i++) {
 		unsigned char c = (unsigned char)data[i];

@@ -33,7 +33,7 @@ int tdm_file_replace(const char *path, const char *data, size_t len);
  * line longer than the capacity (a CR counts) is reported once as cut, and its rest is skipped; lines read from memory
  * are never cut. A UTF-8 byte order mark before the first line is dropped. An input without a line end in
  * TDM_LINE_END_MAX bytes is not text and may never end: it fails with TDM_EENDLESS. So does one that has as many bytes
- * like those of /dev/urandom, which has line ends. A log that was truncated while its writer kept its offset begins
+ * of noise, such as /dev/urandom, which has line ends. A log that was truncated while its writer kept its offset begins
  * with zeros, and there may be many: TDM_ZEROS_MAX.
  */
 #define TDM_LINE_END_MAX (UINT64_C(1) << 28)

@@ -236,6 +236,26 @@ char *tdm_format_bytes_like(char *dst, size_t cap, uint64_t bytes, uint64_t tota
 	return dst;
 }
 
+char *tdm_format_bytes_in(char *dst, size_t cap, uint64_t bytes, const struct tdm_bytes_range *range, size_t columns)
+{
+	int unit = unit_for(range->most);
+	unit -= unit != 0 && range->least < (UINT64_C(1) << (unit * UNIT_BITS)) / 100;
+	uint64_t one = UINT64_C(1) << (unit * UNIT_BITS);
+	int decimals = bytes < one / 10 ? 3 : 2, len; /* two digits that say something */
+	if (bytes == TDM_BYTES_UNKNOWN)
+		snprintf(dst, cap, "unknown");
+	else if (unit == 0 || bytes == 0)
+		snprintf(dst, cap, "%" PRIu64 " B", bytes);
+	else if (bytes < one / 100)
+		snprintf(dst, cap, "<0.01%ciB", unit_letters[unit - 1]);
+	else
+		do
+			len = snprintf(
+				dst, cap, "%.*f%ciB", decimals, (double)bytes / (double)one, unit_letters[unit - 1]);
+		while (len > (int)columns && decimals-- > 0);
+	return dst;
+}
+
 char *tdm_format_count(char *dst, size_t cap, uint64_t count)
 {
 	char digits[24];

@@ -31,6 +31,26 @@ char *tdm_format_bytes_short(char *dst, size_t cap, uint64_t bytes);
  * of 1464 KiB. An amount that would be 0.00 there has its own unit. Returns dst. */
 char *tdm_format_bytes_like(char *dst, size_t cap, uint64_t bytes, uint64_t total);
 
+/* Figures that are compared by eye, and so have one unit. A zeroed range is empty. */
+struct tdm_bytes_range {
+	uint64_t most, least; /* least: the smallest that is not 0 */
+};
+
+static inline void tdm_bytes_range_add(struct tdm_bytes_range *range, uint64_t bytes)
+{
+	if (bytes == 0 || bytes == TDM_BYTES_UNKNOWN)
+		return;
+	range->most = tdm_max(range->most, bytes);
+	range->least = range->least != 0 ? tdm_min(range->least, bytes) : bytes;
+}
+
+/*
+ * As tdm_format_bytes without padding, in the unit of the largest figure of the range, or in the next smaller one if
+ * the smallest would be below 0.01 otherwise. It has two decimals, three below 0.1, or fewer where they do not fit
+ * `columns`. "<0.01MiB" is something; only nothing is "0 B". Returns dst.
+ */
+char *tdm_format_bytes_in(char *dst, size_t cap, uint64_t bytes, const struct tdm_bytes_range *range, size_t columns);
+
 /* With thousands separators: "1,499,136"; "unknown" for TDM_BYTES_UNKNOWN. Returns dst. */
 char *tdm_format_count(char *dst, size_t cap, uint64_t count);
 

@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "client/tracker.h"
 #include "client/client.h"
+#include "client/ranges.h"
 #include "client/stack.h"
 #include "ledger/writer_hot.h"
 
@@ -52,9 +53,13 @@ tdm_inlined bool enter(void)
 	if (unlikely(tdm_thread.busy || (tdm_thread.record != NULL && tdm_wthread_is_inside(tdm_thread.record))) &&
 		!tdm_thread_recover())
 		return false;
-	tdm_thread.frame = tdm_stack_pointer();
-	tdm_thread.busy = 1;
-	atomic_signal_fence(memory_order_seq_cst);
+	uintptr_t here = tdm_stack_pointer();
+	do { /* again if a signal handler has reported in between: it leaves its own frame, and is not busy */
+		tdm_thread.frame = here;
+		atomic_signal_fence(memory_order_seq_cst);
+		tdm_thread.busy = 1;
+		atomic_signal_fence(memory_order_seq_cst);
+	} while (unlikely(tdm_thread.frame != here));
 	tdm_thread.caller_errno = errno;
 	return true;
 }
@@ -115,30 +120,6 @@ static cold int lose(enum tdm_ledger_loss loss, int err)
 	return err;
 }
 
-static uint32_t cores_in(const struct tidemark_core_range *ranges, uint32_t count)
-{
-	uint64_t cores = 0;
-	for (uint32_t i = 0; i < count; i++)
-		if (ranges[i].x1 >= ranges[i].x0 && ranges[i].y1 >= ranges[i].y0)
-			cores += (uint64_t)(ranges[i].x1 - ranges[i].x0 + 1) *
-				 (uint64_t)(ranges[i].y1 - ranges[i].y0 + 1);
-	return cores < UINT32_MAX ? (uint32_t)cores : UINT32_MAX;
-}
-
-/* Whether all are rectangles, and no core is in two of them, so that it would count twice. */
-static bool are_ranges_valid(const struct tidemark_core_range *ranges, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		if (ranges[i].x1 < ranges[i].x0 || ranges[i].y1 < ranges[i].y0)
-			return false;
-		for (uint32_t k = 0; k < i; k++)
-			if (ranges[i].x0 <= ranges[k].x1 && ranges[k].x0 <= ranges[i].x1 &&
-				ranges[i].y0 <= ranges[k].y1 && ranges[k].y0 <= ranges[i].y1)
-				return false;
-	}
-	return true;
-}
-
 static inline uint32_t default_banks(const struct tdm_wdevice *device, const struct tidemark_buffer *b)
 {
 	uint32_t banks = atomic_load_explicit(&device->banks[b->kind], memory_order_relaxed);
@@ -147,7 +128,7 @@ static inline uint32_t default_banks(const struct tdm_wdevice *device, const str
 	if (tdm_kind_is_per_core(b->kind) && b->cores != 0)
 		banks = b->cores;
 	else if (tdm_kind_is_per_core(b->kind) && b->ranges != NULL && b->range_count != 0)
-		banks = cores_in(b->ranges, b->range_count);
+		banks = tdm_ranges_cores(b->ranges, b->range_count);
 	return banks != 0 ? banks : 1;
 }
 
@@ -222,7 +203,7 @@ static int alloc_entered(const struct tidemark_buffer *b, enum tdm_client_how ho
 		b->size < sizeof whole ? b->size : sizeof whole); /* a program may have an older or a newer header */
 	if ((whole.flags & ~(uint32_t)(TDM_SLOT_VIEW | TDM_SLOT_NO_ADDRESS)) != 0 ||
 		(whole.ranges != NULL && whole.range_count <= TDM_LEDGER_RANGES_MAX &&
-			!are_ranges_valid(whole.ranges, whole.range_count)))
+			!tdm_ranges_are_valid(whole.ranges, whole.range_count)))
 		return lose(TDM_LOSS_INVALID, -EINVAL);
 	/* A buffer from before is on a card, even if nothing is dispatched now. */
 	struct tdm_wdevice *device =

@@ -77,10 +77,10 @@ static inline __attribute__((always_inline)) bool are_registers(const volatile u
 {
 	uint64_t mask = 0;
 #if defined(__x86_64__)
-	enum { FLAGS = 2, SEGMENT = 3, MASK = 17 };                           /* in words, as Linux lays them out */
+	enum { FLAGS = 2, SEGMENT = 3, MASK_AGAIN = 6, MASK = 17 };           /* in words, as Linux lays them out */
 	enum { FLAGS_SET = 0x202, FLAGS_ALL = 0x3fffff, OF_PROGRAMS = 0x33 }; /* what programs always have */
 	if ((word[SEGMENT] & 0xffff) != OF_PROGRAMS || (word[FLAGS] & FLAGS_SET) != FLAGS_SET ||
-		word[FLAGS] > FLAGS_ALL)
+		word[FLAGS] > FLAGS_ALL || word[MASK_AGAIN] != word[MASK]) /* else partly overwritten since */
 		return false;
 #elif defined(__aarch64__)
 	enum { ADDRESS = 1, STATE = 2, MASK = -49 }; /* in words, as Linux lays them out */

@@ -83,7 +83,7 @@ struct tdm_failure {
 #undef X
 		};
 	};
-	uint64_t words;      /* of an unknown wording: a hash of the text, which nothing else tells apart; else 0 */
+	uint64_t words; /* a hash of the text if its wording is unknown: it has no figures to tell it apart; else 0 */
 	struct tdm_str name; /* a kind of core, a device or a file that the sentence names; may be empty */
 	struct tdm_str text; /* the sentence; borrowed, like the name */
 };

@@ -76,7 +76,7 @@ static uint64_t hash_of(enum tdm_blob_kind kind, const void *content, size_t byt
 	return tdm_str_hash((struct tdm_str){ content, bytes }) ^ (uint64_t)kind << 56;
 }
 
-/* The memory at an offset of the area: segment k begins at FIRST_BLOB * (2^k - 1). */
+/* The memory at an offset of the area: segment k begins at TDM_LEDGER_FIRST_BLOB * (2^k - 1). */
 static char *at_offset(const struct tdm_blobs *blobs, uint64_t offset, uint64_t *left)
 {
 	unsigned k = 63 - (unsigned)__builtin_clzll(offset / TDM_LEDGER_FIRST_BLOB + 1);

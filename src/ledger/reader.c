@@ -152,10 +152,12 @@ static uint32_t believe_segments(struct tdm_ledger *ledger, struct tdm_ledger_ar
 
 /* The clocks. */
 
-static bool is_this_boot(const uint8_t boot_id[16])
+/* A writer that runs has written since. */
+static bool is_this_boot(const struct tdm_ledger *ledger)
 {
 	uint8_t id[16];
-	return tdm_ledger_boot_id(id) && memcmp(id, boot_id, sizeof id) == 0;
+	return tdm_ledger_liveness(ledger) == TDM_ALIVE ||
+	       (tdm_ledger_boot_id(id) && memcmp(id, ledger->who.boot_id, sizeof id) == 0);
 }
 
 /* Reads the header's second clock reading: it must be the same twice, and not being written. */
@@ -202,7 +204,7 @@ static void refresh_clocks(struct tdm_ledger *ledger)
 	}
 	if (!ledger->asked_boot) {
 		ledger->asked_boot = true;
-		ledger->is_this_boot = is_this_boot(ledger->who.boot_id);
+		ledger->is_this_boot = is_this_boot(ledger);
 	}
 	if (ledger->is_this_boot) {
 		now = tdm_ledger_clock_now();

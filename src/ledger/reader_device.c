@@ -126,15 +126,15 @@ static int read_again(const struct tdm_ledger *ledger, uint64_t offset, struct t
 }
 
 /* Reads the page and its counters as call *seq left them; *rough if they may be from several calls. See the head of
- * this file. */
+ * this file. Before that, *seq is what it was a moment ago, or TDM_LEDGER_SEQ_BUSY if that was not read. */
 static int read_page(const struct tdm_ledger *ledger, uint64_t offset, struct tdm_ledger_device *page, uint64_t *seq,
 	struct tdm_ledger_count *counts, bool *rough, uint64_t *refused)
 {
-	uint64_t before;
+	uint64_t before = *seq;
 	unsigned bad = TDM_LEDGER_COUNTERS;
 	*refused = 0;
 	for (int i = 0; i < TRIES; i++) {
-		int err = tdm_ledger_seq(ledger, offset, &before);
+		int err = i != 0 || before == TDM_LEDGER_SEQ_BUSY ? tdm_ledger_seq(ledger, offset, &before) : 0;
 		if (err == 0)
 			err = tdm_ledger_read(ledger, offset, page, sizeof *page);
 		if (err == 0)
@@ -235,7 +235,7 @@ int tdm_ledger_device_read(struct tdm_ledger *ledger, uint64_t offset, struct td
 	struct tdm_ledger_view *view, struct tdm_ledger_place *place, struct tdm_diag *diag)
 {
 	struct tdm_ledger_device page;
-	uint64_t seq, refused;
+	uint64_t seq = TDM_LEDGER_SEQ_BUSY, refused;
 	bool rough;
 	if (!tdm_ledger_is_inside(ledger, offset, sizeof page))
 		return tdm_diag_set(diag, TDM_ECORRUPT, 0, 0,
@@ -283,12 +283,12 @@ bool tdm_ledger_is_still(const struct tdm_ledger *ledger)
 int tdm_ledger_device_update(struct tdm_ledger *ledger, struct tdm_ledger_view *view, struct tdm_ledger_place *place)
 {
 	struct tdm_ledger_device page;
-	uint64_t seq;
 	int err = read_head(ledger, place, &page);
 	if (err != 0)
 		return err;
 	if (is_unchanged(&page, view, place))
 		return 0;
+	uint64_t seq = page.seq;
 	err = read_page(ledger, place->offset, &page, &seq, view->counts, &place->rough, &place->refused);
 	if (err != 0)
 		return err;

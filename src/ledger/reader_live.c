@@ -18,8 +18,6 @@ enum {
 };
 /* For how long a list that fits into a chunk is read: a pass takes microseconds, and the writer pauses now and then. */
 #define SHORT_PATIENCE_NS (20 * TDM_NS_PER_MS)
-/* In place of a call's number: what the slots say at the moment, which may belong to several calls. */
-#define AS_FOUND          UINT64_MAX
 
 /* Ledgers of major version 1, converted where they are copied. */
 
@@ -56,17 +54,16 @@ static bool is_major1(const struct tdm_ledger *ledger)
 struct pass {
 	const struct tdm_ledger_walk *walk;
 	uint64_t seq;
+	bool as_found; /* also buffers that were born later */
 	uint64_t refused;
 	struct {
 		uint64_t buffers, bytes, bank_bytes, asked_bytes;
 	} sums[TDM_KIND_COUNT];
 };
 
-static bool slot_lives(const struct tdm_ledger_slot *slot, uint64_t seq)
+static bool slot_lives(const struct tdm_ledger_slot *slot, uint64_t seq, bool as_found)
 {
-	if (seq == AS_FOUND)
-		return slot->birth != 0 && slot->death == 0;
-	return slot->birth != 0 && slot->birth <= seq && (slot->death == 0 || slot->death > seq);
+	return slot->birth != 0 && (as_found || slot->birth <= seq) && (slot->death == 0 || slot->death > seq);
 }
 
 /* Whether the buffer is possible; `more` may be NULL. */
@@ -86,7 +83,7 @@ static inline bool buffer_is_valid(
 static inline bool take_slot(struct pass *pass, const struct tdm_ledger_slot *slot, const struct tdm_ledger_more *more)
 {
 	uint64_t reserved;
-	if (!slot_lives(slot, pass->seq))
+	if (!slot_lives(slot, pass->seq, pass->as_found))
 		return false;
 	if (!buffer_is_valid(slot, more, &reserved)) {
 		pass->refused++;
@@ -139,16 +136,17 @@ static uint64_t skip_hole(const struct tdm_ledger *ledger, uint64_t offset, uint
 /*
  * Walks over the `count` used slots of a segment of `all`. The second half of a slot is read before the slot itself: if
  * the slot is then still the buffer that was born by `seq`, so was its second half, because a new buffer writes both
- * before its birth. After a chunk with live buffers a hole is unlikely, so it is only looked for after the others.
+ * before its birth. After a chunk with live buffers a hole is unlikely, so it is only looked for after the others:
+ * `gave` says whether the chunk before the segment had any. Returns that of its last chunk, or a negative code.
  */
 static int walk_segment(
-	const struct tdm_ledger *ledger, uint64_t offset, uint64_t count, uint64_t all, struct pass *pass)
+	const struct tdm_ledger *ledger, uint64_t offset, uint64_t count, uint64_t all, int gave, struct pass *pass)
 {
 	struct tdm_ledger_slot slots[CHUNK_SLOTS];
 	struct tdm_ledger_more mores[CHUNK_SLOTS];
 	const struct tdm_ledger_more *given = pass->walk->with_more ? mores : NULL;
 	uint64_t mores_offset = offset + all * sizeof *slots;
-	int gave = 0, err = 0;
+	int err = 0;
 	for (uint64_t at = 0; at < count && (gave || (at = skip_hole(ledger, offset, at, count)) < count);) {
 		size_t n = count - at < CHUNK_SLOTS ? (size_t)(count - at) : CHUNK_SLOTS;
 		if (given != NULL || is_major1(ledger))
@@ -164,20 +162,19 @@ static int walk_segment(
 			return gave;
 		at += n;
 	}
-	return 0;
+	return gave;
 }
 
 static int walk_all(const struct tdm_ledger *ledger, const struct tdm_ledger_place *place, struct pass *pass)
 {
 	uint64_t left = place->slot_high;
-	for (uint32_t k = 0; k < place->slot_segments && left != 0; k++) {
+	int gave = 1; /* the first segment is short */
+	for (uint32_t k = 0; k < place->slot_segments && left != 0 && gave >= 0; k++) {
 		uint64_t all = (uint64_t)TDM_LEDGER_FIRST_SLOTS << k, count = all < left ? all : left;
-		int err = walk_segment(ledger, place->slot_offset[k], count, all, pass);
-		if (err != 0)
-			return err;
+		gave = walk_segment(ledger, place->slot_offset[k], count, all, gave, pass);
 		left -= count;
 	}
-	return 0;
+	return gave < 0 ? gave : 0;
 }
 
 /* Whether the sums of the buffers match the counters of every kind. */
@@ -217,7 +214,8 @@ static bool is_short(const struct tdm_ledger_place *place)
 /* Whether another pass is worth its time while the writer goes on; `begin` is when the first one began. */
 static bool tries_again(const struct tdm_ledger_place *place, int tries, uint64_t begin)
 {
-	return is_short(place) ? tdm_clock_ns() - begin < SHORT_PATIENCE_NS : tries < WALK_TRIES;
+	/* A second one finds out whether the writer goes on at all, even if the first one was held up. */
+	return is_short(place) ? tries < 2 || tdm_clock_ns() - begin < SHORT_PATIENCE_NS : tries < WALK_TRIES;
 }
 
 /* One pass, with the buffers that were live after call `seq`. */
@@ -229,20 +227,24 @@ static int walk_once(struct tdm_ledger *ledger, size_t device, struct pass *pass
 	return err;
 }
 
-/* For a writer that is too fast: the slots as they are at the moment, so that of a buffer that is being replaced at
- * least one is there. */
+/* For a writer that is too fast: everything that may live by now, so that of a buffer that is being replaced at least
+ * one is there. */
 static int walk_as_found(struct tdm_ledger *ledger, size_t device, const struct tdm_ledger_walk *walk)
 {
-	const struct tdm_ledger_count *counts = ledger->views[device].counts;
+	const struct tdm_ledger_view *view = &ledger->views[device];
+	uint64_t before = view->seq;
 	bool is_short_of = true;
 	int err = 0;
 	for (int i = 0; err == 0 && is_short_of && i < AS_FOUND_TRIES; i++) {
-		struct pass pass = { .walk = walk, .seq = AS_FOUND };
+		err = tdm_ledger_refresh_device(ledger, device);
+		if (err != 0 || (i == 0 && view->seq == before && !ledger->places[device].rough))
+			return err; /* nobody writes: the last pass is as good as any */
+		struct pass pass = { .walk = walk, .seq = view->seq, .as_found = true };
 		walk->again(walk->context);
 		err = walk_once(ledger, device, &pass);
 		is_short_of = false;
 		for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
-			is_short_of |= pass.sums[k].buffers < counts[k].buffers;
+			is_short_of |= pass.sums[k].buffers < view->counts[k].buffers;
 	}
 	return err;
 }

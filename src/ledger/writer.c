@@ -103,7 +103,7 @@ static bool make_fit(struct tdm_wdevice *device)
 	return is_fit;
 }
 
-/* What the last holder of the lock has left, which did not give it back. */
+/* Cleans up after the last holder of the lock, if it did not give the lock back. */
 static void take_broken(struct tdm_wdevice *device)
 {
 	if (!atomic_exchange_explicit(&device->lock.is_broken, false, memory_order_relaxed))

@@ -252,9 +252,13 @@ void tdm_wdevice_leave_slow(struct tdm_wdevice *device, struct tdm_wthread *self
 /* Enters if the thread is the owner; else false. */
 tdm_inlined bool tdm_wdevice_enter_as_owner(struct tdm_wdevice *device, struct tdm_wthread *self)
 {
-	self->frame = tdm_stack_pointer();
-	atomic_store_explicit(&self->inside, (uintptr_t)device, memory_order_relaxed);
-	atomic_signal_fence(memory_order_seq_cst); /* its counterpart is membarrier in tdm_wdevice_enter_slow */
+	uintptr_t here = tdm_stack_pointer();
+	do { /* again if a signal handler has reported in between, which leaves its own frame */
+		self->frame = here;
+		atomic_signal_fence(memory_order_seq_cst);
+		atomic_store_explicit(&self->inside, (uintptr_t)device, memory_order_relaxed);
+		atomic_signal_fence(memory_order_seq_cst); /* its counterpart is membarrier in tdm_wdevice_enter_slow */
+	} while (__builtin_expect(self->frame != here, 0));
 	return __builtin_expect(atomic_load_explicit(&device->owner, memory_order_relaxed) == self, 1);
 }
 static inline void tdm_wdevice_leave_as_owner(struct tdm_wthread *self)

@@ -18,7 +18,7 @@
 
 enum {
 	FEW = 8,           /* it begins when less than this part of the slots is live, */
-	CUT_SHARE = 2,     /* and keeps so many slots for each live buffer */
+	CUT_SHARE = 2,     /* and keeps this many slots for each live buffer */
 	SLOTS_MIN = 6144,  /* with fewer slots it never begins */
 	SORT_SLOTS = 128,  /* free slots to sort, */
 	MOVE_BUCKETS = 16, /* buckets of the index to move, */
@@ -35,11 +35,26 @@ void tdm_wdevice_push_spare(struct tdm_wdevice *device, uint32_t slot)
 	device->spare[device->spare_count++] = slot;
 }
 
-/* The number of free slots at which a release has to do more than to add one. */
+/* Sets the number of free slots at which a release has to do more than add one. */
 static void set_limit(struct tdm_wdevice *device)
 {
 	uint32_t many = device->slot_high - device->slot_high / FEW;
 	device->spare_limit = device->slot_high < SLOTS_MIN ? device->spare_cap : tdm_min(device->spare_cap, many);
+}
+
+/* One stack of free slots again, which has room for all of them. Its count is the caller's to set. */
+static void end(struct tdm_wdevice *device)
+{
+	struct tdm_shrink *shrink = &device->shrink;
+	if (shrink->all != NULL) {
+		uint32_t *low = shrink->stage == TDM_SHRINK_SORT ? shrink->low : device->spare;
+		device->spare = shrink->all;
+		device->spare_cap = shrink->all_cap;
+		tdm_private_free(low, shrink->low_cap * sizeof *low);
+	}
+	shrink->all = shrink->low = NULL;
+	shrink->low_count = shrink->high_count = 0;
+	shrink->stage = TDM_SHRINK_NONE;
 }
 
 /* Ends without a change: all free slots go back to one stack, those below the cut on top. */
@@ -47,18 +62,13 @@ static void give_up(struct tdm_wdevice *device)
 {
 	struct tdm_shrink *shrink = &device->shrink;
 	bool is_sorting = shrink->stage == TDM_SHRINK_SORT;
-	uint32_t *low = is_sorting ? shrink->low : device->spare;
+	const uint32_t *low = is_sorting ? shrink->low : device->spare;
 	uint32_t low_count = is_sorting ? shrink->low_count : device->spare_count;
 	/* While sorting, they fit in front of those that have not been sorted. */
 	uint32_t unsorted = is_sorting ? device->spare_count : 0;
 	memcpy(shrink->all + shrink->high_count, low, low_count * sizeof *low);
 	device->spare_count = shrink->high_count + low_count + unsorted;
-	device->spare = shrink->all;
-	device->spare_cap = shrink->all_cap;
-	tdm_private_free(low, shrink->low_cap * sizeof *low);
-	shrink->all = shrink->low = NULL;
-	shrink->low_count = shrink->high_count = 0;
-	shrink->stage = TDM_SHRINK_NONE;
+	end(device);
 	shrink->keep_until = device->seq + device->slot_high;
 	set_limit(device);
 }
@@ -73,18 +83,9 @@ static void give_up_quietly(struct tdm_wdevice *device)
 
 void tdm_wdevice_shrink_reset(struct tdm_wdevice *device)
 {
-	struct tdm_shrink *shrink = &device->shrink;
 	struct tdm_quiet guard;
 	tdm_quiet_begin(&guard);
-	if (shrink->all != NULL) {
-		uint32_t *low = shrink->stage == TDM_SHRINK_SORT ? shrink->low : device->spare;
-		device->spare = shrink->all;
-		device->spare_cap = shrink->all_cap;
-		tdm_private_free(low, shrink->low_cap * sizeof *low);
-	}
-	shrink->all = shrink->low = NULL;
-	shrink->low_count = shrink->high_count = 0;
-	shrink->stage = TDM_SHRINK_NONE;
+	end(device);
 	device->spare_count = device->spare_limit = 0;
 	tdm_quiet_end(&guard);
 }

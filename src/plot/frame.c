@@ -81,7 +81,7 @@ static const char *entry_name(const struct tdm_scene *scene, size_t entry)
 	return entry < scene->series_count ? scene->series[entry].name : scene->limit_name;
 }
 
-/* The entries that fit in so many lines, counted by placing them without drawing; `left` is room for more words. */
+/* Returns the end of the entries that fit into `lines`, placing them without drawing; `left` is room for more words. */
 static size_t entries_that_fit(const struct tdm_plot_frame *frame, size_t first, size_t end, size_t lines, double left)
 {
 	struct tdm_point at = { frame->area.x, 0 };

@@ -65,7 +65,8 @@ static void put_reserved(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct row *row = field->row;
 	char text[TDM_BYTES_CAP];
-	tdm_buf_puts(out, row->is_view ? "view" : tdm_format_bytes(text, sizeof text, row->reserved));
+	tdm_buf_puts(out,
+		row->is_view ? "view" : tdm_field_bytes(field, text, sizeof text, row->reserved, TDM_BYTES_COLUMNS));
 }
 
 static void put_age(const struct tdm_field *field, struct tdm_buf *out)
@@ -160,8 +161,9 @@ static void put_buffers(
 {
 	struct row row;
 	struct buffers list = { { report, NULL }, NULL, &row };
-	struct tdm_table table = { TDM_COLUMNS(columns), .row = row_of, .context = &list, .above = "\n", .indent = 2,
-		.gap = 1, .limit = (size_t)report->limit, .hidden = (uint64_t)!report->stacks << STACK_COLUMN };
+	struct tdm_table table = { TDM_COLUMNS(columns), .row = row_of, .context = &list, .units = TDM_UNITS_ROW,
+		.above = "\n", .indent = 2, .gap = 1, .limit = (size_t)report->limit,
+		.hidden = (uint64_t)!report->stacks << STACK_COLUMN };
 	list.refs = tdm_live_buffers(report->picture, process, &report->filter, report->sort, &table.count);
 	if (table.count != 0 && (json == NULL || report->stacks))
 		list.of.sym = tdm_stack_symbolizer(report->picture, process);

@@ -35,17 +35,25 @@ static struct tdm_value get_key(const struct tdm_field *field)
 	return tdm_value_text(tdm_stock_key((enum tdm_stock_figure)((const struct peak *)field->row)->figure));
 }
 
+/* "<=" marks an upper bound: program memory that may belong to several programs has been added up. */
 static void put_right(const struct tdm_field *field, struct tdm_buf *out)
 {
+	const struct tdm_info_capture_report *r = field->table->context;
+	uint8_t figure = ((const struct peak *)field->row)->figure;
 	uint64_t right = get_right(field).number;
-	char bytes[TDM_BYTES_CAP];
-	tdm_buf_printf(out, "%s %15s", tdm_format_bytes(bytes, sizeof bytes, right),
+	bool is_bound = r->summary->exact.undivided != 0 && figure != TDM_STOCK_DRAM_PEAK &&
+			figure != TDM_STOCK_CORE_PEAK_L1 && right != TDM_BYTES_UNKNOWN;
+	char bytes[TDM_BYTES_CAP], marked[TDM_BYTES_CAP + 2];
+	tdm_format_bytes(bytes, sizeof bytes, right);
+	snprintf(marked, sizeof marked, "%s%s", is_bound ? "<=" : "", bytes + strspn(bytes, " "));
+	int more = (int)strlen(marked) > TDM_BYTES_COLUMNS ? (int)strlen(marked) - TDM_BYTES_COLUMNS : 0;
+	tdm_buf_printf(out, "%*s %*s", TDM_BYTES_COLUMNS, marked, 15 - more,
 		right != TDM_BYTES_UNKNOWN ? TDM_COUNT_TEXT(right) : "");
 }
 
 static bool is_nothing(const struct tdm_table *table, const void *row)
 {
-	const struct tdm_field field = { table, row, NULL };
+	const struct tdm_field field = { table, row, NULL, NULL };
 	return ((const struct peak *)row)->is_rare && get_right(&field).number == 0 && get_stock(&field).number == 0;
 }
 
@@ -354,6 +362,7 @@ static void json_exact(const struct tdm_info_capture_report *r, struct tdm_json 
 	tdm_json_put_u64(json, "double_releases", e->double_frees);
 	tdm_json_put_u64(json, "second_allocations", e->rereports);
 	tdm_json_put_u64(json, "views", e->views);
+	tdm_json_put_u64(json, "undivided", e->undivided);
 	tdm_json_put_u64(json, "ignored", e->ignored);
 	tdm_json_put_table(json, "devices", &by_device);
 	tdm_info_operations(r, NULL, json);

@@ -208,7 +208,7 @@ static const struct tdm_column kind_columns[] = {
 static struct tdm_table kind_table(const struct kinds *of, size_t holdings)
 {
 	return (struct tdm_table){ TDM_COLUMNS(kind_columns), .row = kind_row, .count = holdings * TDM_KIND_COUNT,
-		.skip = skip_kind, .context = of, .above = "\n", .indent = 2 };
+		.skip = skip_kind, .context = of, .units = TDM_UNITS_ROW, .above = "\n", .indent = 2 };
 }
 
 static void json_device(const struct tdm_live_report *report, const struct tdm_holding *holding, struct tdm_json *json)

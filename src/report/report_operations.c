@@ -194,7 +194,7 @@ static const struct tdm_column gaps[] = {
 	{ NULL, "bytes", GAP(bytes) },
 };
 
-/* "free 1.2 MiB of a bank in 3 holes, the largest 1 MiB: fragmentation 16.7 %" */
+/* "free: 1.2 MiB of a bank in 3 holes, the largest 1 MiB, fragmentation 16.7 %" */
 static void put_free(const struct tdm_operation_memory *m, const struct tdm_operation_unit *u, struct tdm_buf *out)
 {
 	struct tdm_region_map map;

@@ -38,18 +38,17 @@ __attribute__((format(printf, 2, 3))) static void put_piece(struct line *line, c
 static void put_identity(const struct tdm_status_report *report, size_t i, struct tdm_buf *out)
 {
 	const struct tdm_picture_device *device = &report->picture->devices[i];
-	char place[24];
-	struct line line = { (size_t)snprintf(place, sizeof place, "#%" PRIu32, device->place), report->term.width,
-		out };
-	tdm_buf_printf(out, "\n%s%s%s", tdm_term_style(&report->term, TDM_STYLE_BOLD), place,
-		tdm_term_style(&report->term, TDM_STYLE_OFF));
+	char label[16];
+	struct line line = { strlen(tdm_pick_label(device, label, sizeof label)), report->term.width, out };
+	tdm_buf_putc(out, '\n');
+	tdm_put_styled(out, &report->term, TDM_STYLE_BOLD, label);
 	put_piece(&line, "%s%s%s%s", tdm_picture_card_mark(device),
 		device->card[0] != '\0' ? device->card : "unknown card", device->arch[0] != '\0' ? ", " : "",
 		device->arch);
-	if (device->number >= 0)
-		put_piece(&line, "%s %" PRId32, device->is_virtual ? "virtual device" : "device", device->number);
-	else
+	if (device->number < 0)
 		put_piece(&line, "number unknown");
+	else if (device->is_virtual)
+		put_piece(&line, "virtual device");
 	if (device->node >= 0)
 		put_piece(&line, "/dev/tenstorrent/%" PRId32, device->node);
 	if (device->pci[0] != '\0')
@@ -121,24 +120,24 @@ struct kinds {
 };
 
 /* A mark, which may be empty, and the size. */
-static void put_marked(struct tdm_buf *out, const char *mark, uint64_t bytes)
+static void put_marked(const struct tdm_field *field, struct tdm_buf *out, const char *mark, uint64_t bytes)
 {
 	char text[TDM_BYTES_CAP];
-	tdm_format_bytes(text, sizeof text, bytes);
-	tdm_buf_printf(out, "%s%s", mark, text + strspn(text, " "));
+	tdm_buf_printf(out, "%s%s", mark,
+		tdm_field_bytes(field, text, sizeof text, bytes, field->column->width - strlen(mark)));
 }
 
 static void put_peak(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct tdm_picture_kind *kind = field->row;
-	put_marked(out, kind->peak_is_seen && kind->peak != TDM_BYTES_UNKNOWN ? ">" : "", kind->peak);
+	put_marked(field, out, kind->peak_is_seen && kind->peak != TDM_BYTES_UNKNOWN ? ">" : "", kind->peak);
 }
 
 /* The total, or what is free of it. */
 static void put_size(const struct tdm_field *field, struct tdm_buf *out)
 {
 	uint64_t bytes = tdm_field_member(field).number;
-	put_marked(out, bytes != TDM_BYTES_UNKNOWN ? tdm_picture_total_mark(field->row) : "", bytes);
+	put_marked(field, out, bytes != TDM_BYTES_UNKNOWN ? tdm_picture_total_mark(field->row) : "", bytes);
 }
 
 static struct tdm_value get_exact(const struct tdm_field *field)
@@ -214,7 +213,7 @@ static const struct tdm_column kind_columns[] = {
 	{ "Total", "total", KIND(total), .text = put_size, SIZE },
 	{ "Free", "free", KIND(free), .text = put_size, SIZE },
 	{ "Largest", "largest_free", KIND(largest_free), SIZE },
-	{ "Peak", "peak", KIND(peak), .text = put_peak, .width = 11 },
+	{ "Peak", "peak", KIND(peak), .text = put_peak, .format = tdm_format_bytes, .width = 11 },
 	{ NULL, "peak_is_exact", .get = get_exact },
 	{ NULL, "asked", KIND(asked) },
 	{ NULL, "buffers", KIND(buffers) },
@@ -262,7 +261,7 @@ static void put_rival(const struct tdm_status_report *report, const struct tdm_p
 	tdm_wrap(out, tdm_str_of(text), (struct tdm_wrap){ .at = 2, .indent = 4, .width = report->term.width });
 }
 
-/* What the figures of L1 buffers and circular buffers have to do with each other. */
+/* How the figures of L1 buffers and circular buffers are related. */
 static void put_sharing(const struct tdm_picture_device *device, struct tdm_buf *out)
 {
 	uint64_t gap = tdm_picture_gap(device), clash = tdm_picture_clash(device);
@@ -283,7 +282,7 @@ static void put_kinds(
 	const struct kinds of = { report, device, bar };
 	const struct tdm_table table = { TDM_COLUMNS(kind_columns), device->kinds, sizeof *device->kinds,
 		TDM_KIND_COUNT, .skip = skip_kind, .context = &of, .unknown = "unknown", .style = TDM_STYLE_DIM,
-		.hidden = UINT64_C(1) << (is_wide ? LETTERS_COLUMN : WORDS_COLUMN),
+		.units = TDM_UNITS_ROW, .hidden = UINT64_C(1) << (is_wide ? LETTERS_COLUMN : WORDS_COLUMN),
 		.widths = { SHARE_COLUMNS + (bar != 0 ? 2 + bar : 0) } };
 	tdm_table_text(&table, &report->term, out);
 	if (out->len == start)
@@ -298,7 +297,7 @@ static void put_kinds(
 static void put_bytes(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct tdm_l1_amount *item = field->row;
-	put_marked(out, item->is_inferred ? "~" : "", item->bytes);
+	put_marked(field, out, item->is_inferred ? "~" : "", item->bytes);
 }
 
 static void put_part_share(const struct tdm_field *field, struct tdm_buf *out)
@@ -311,7 +310,7 @@ static void put_part_share(const struct tdm_field *field, struct tdm_buf *out)
 static const struct tdm_column part_columns[] = {
 	{ "", NULL, PART(title), .width = 20 },
 	{ NULL, "part", PART(name) },
-	{ "", "bytes", PART(bytes), .text = put_bytes, .width = 11 },
+	{ "", "bytes", PART(bytes), .text = put_bytes, .format = tdm_format_bytes, .width = 11 },
 	{ NULL, "inferred", PART(is_inferred) },
 	{ "", NULL, .text = put_part_share },
 	{ "", "source", PART(text), .before = 2 },
@@ -320,7 +319,7 @@ static const struct tdm_column part_columns[] = {
 static struct tdm_table part_table(const struct tdm_l1_account *account)
 {
 	return (struct tdm_table){ TDM_COLUMNS(part_columns), account->items, sizeof *account->items, TDM_L1_ITEM_COUNT,
-		.context = account, .indent = 4 };
+		.context = account, .units = TDM_UNITS_COLUMN, .has_no_head = true, .indent = 4 };
 }
 
 static void put_l1(const struct tdm_status_report *report, const struct tdm_l1_account *account, struct tdm_buf *out)
@@ -336,8 +335,7 @@ static void put_l1(const struct tdm_status_report *report, const struct tdm_l1_a
 			account->cores, TDM_SIZE_TEXT(account->core_bytes));
 	else
 		tdm_buf_puts(out, "  All L1: size unknown\n");
-	for (int i = 0; i < TDM_L1_ITEM_COUNT; i++)
-		tdm_table_row(&table, &account->items[i], &report->term, out);
+	tdm_table_text(&table, &report->term, out);
 }
 
 void tdm_status_device(const struct tdm_status_report *report, size_t i, struct tdm_buf *out)

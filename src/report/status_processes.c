@@ -285,7 +285,7 @@ void tdm_status_processes(const struct tdm_status_report *report, struct tdm_buf
 	size_t count, extra;
 	struct row *rows = find_rows(report, false, &count, &extra);
 	struct tdm_table table = { TDM_COLUMNS(columns), rows, sizeof *rows, count + extra, .context = report,
-		.above = "\n", .style = TDM_STYLE_DIM };
+		.units = TDM_UNITS_COLUMN, .above = "\n", .style = TDM_STYLE_DIM };
 	choose_columns(report, &table);
 	tdm_table_text(&table, &report->term, out);
 	if (table.count == 0)

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+enum { RANGES_MAX = 24 }; /* columns that can share a unit: the first of a table */
+
 /* The structure with the column's member, or NULL. */
 static const char *base_of(const struct tdm_field *field)
 {
@@ -71,6 +73,16 @@ static struct tdm_value get(const struct tdm_field *field)
 	return value;
 }
 
+char *tdm_field_bytes(const struct tdm_field *field, char *dst, size_t cap, uint64_t bytes, size_t columns)
+{
+	char text[TDM_BYTES_CAP];
+	if (field->range != NULL)
+		return tdm_format_bytes_in(dst, cap, bytes, field->range, columns);
+	tdm_format_bytes(text, sizeof text, bytes);
+	snprintf(dst, cap, "%s", text + strspn(text, " "));
+	return dst;
+}
+
 static void put_value(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct tdm_column *c = field->column;
@@ -94,7 +106,9 @@ static void put_value(const struct tdm_field *field, struct tdm_buf *out)
 	if (value.type != TDM_VALUE_NUMBER && value.type != TDM_VALUE_SIGNED)
 		return;
 	value.number = is_minus ? 0 - value.number : value.number;
-	if (c->format != NULL)
+	if (c->format == tdm_format_bytes)
+		tdm_field_bytes(field, text, sizeof text, value.number, c->width);
+	else if (c->format != NULL)
 		c->format(text, sizeof text, value.number);
 	else
 		snprintf(text, sizeof text, "%" PRIu64, value.number);
@@ -139,11 +153,32 @@ static bool is_hidden(const struct tdm_table *table, size_t column)
 	return column < 64 && (table->hidden >> column & 1) != 0;
 }
 
+static const struct tdm_bytes_range *range_of(
+	const struct tdm_table *table, size_t column, const struct tdm_bytes_range *ranges)
+{
+	if (table->units == TDM_UNITS_OWN || ranges == NULL || column >= RANGES_MAX)
+		return NULL;
+	return &ranges[table->units == TDM_UNITS_ROW ? 0 : column];
+}
+
+/* The sizes of a row that share a unit: with each other, or with those of their column. */
+static void add_sizes(const struct tdm_table *table, const void *row, struct tdm_bytes_range *ranges)
+{
+	for (size_t i = 0; i < table->column_count && i < RANGES_MAX; i++) {
+		const struct tdm_field field = { table, row, &table->columns[i], NULL };
+		if (field.column->format != tdm_format_bytes || field.column->title == NULL || is_hidden(table, i))
+			continue;
+		struct tdm_value value = get(&field);
+		if (value.type == TDM_VALUE_NUMBER)
+			tdm_bytes_range_add(&ranges[table->units == TDM_UNITS_ROW ? 0 : i], value.number);
+	}
+}
+
 /*
  * The cells of a row or, if it is NULL, the first or second line of titles. Returns whether a title has a second line.
  */
-static bool put_line(const struct tdm_table *table, const void *row, bool is_second, const struct tdm_term *term,
-	struct tdm_buf *out)
+static bool put_line(const struct tdm_table *table, const void *row, bool is_second,
+	const struct tdm_bytes_range *ranges, const struct tdm_term *term, struct tdm_buf *out)
 {
 	struct line line = { table, term, out, 0 };
 	const char *style = row == NULL && table->style != NULL ? tdm_term_style(term, table->style) : "";
@@ -154,7 +189,7 @@ static bool put_line(const struct tdm_table *table, const void *row, bool is_sec
 	fill(&line, table->indent);
 	for (size_t i = 0; i < table->column_count; i++, tdm_buf_clear(&cell)) {
 		const struct tdm_column *c = &table->columns[i];
-		const struct tdm_field field = { table, row, c };
+		const struct tdm_field field = { table, row, c, range_of(table, i, ranges) };
 		if (c->title == NULL || is_hidden(table, i))
 			continue;
 		size_t first = row == NULL ? strcspn(c->title, "\n") : 0;
@@ -186,16 +221,27 @@ static bool put_line(const struct tdm_table *table, const void *row, bool is_sec
 void tdm_table_head(const struct tdm_table *table, const struct tdm_term *term, struct tdm_buf *out)
 {
 	tdm_buf_puts(out, table->above != NULL ? table->above : "");
-	if (put_line(table, NULL, false, term, out))
-		put_line(table, NULL, true, term, out);
+	if (put_line(table, NULL, false, NULL, term, out))
+		put_line(table, NULL, true, NULL, term, out);
+}
+
+static void put_row(const struct tdm_table *table, const void *row, const struct tdm_bytes_range *ranges,
+	const struct tdm_term *term, struct tdm_buf *out)
+{
+	struct tdm_bytes_range own = { 0 };
+	if (table->units == TDM_UNITS_ROW) {
+		add_sizes(table, row, &own);
+		ranges = &own;
+	}
+	put_line(table, row, false, ranges, term, out);
+	for (size_t i = 0; i < table->column_count; i++)
+		if (table->columns[i].below != NULL && !is_hidden(table, i))
+			table->columns[i].below(&(struct tdm_field){ table, row, &table->columns[i], NULL }, out);
 }
 
 void tdm_table_row(const struct tdm_table *table, const void *row, const struct tdm_term *term, struct tdm_buf *out)
 {
-	put_line(table, row, false, term, out);
-	for (size_t i = 0; i < table->column_count; i++)
-		if (table->columns[i].below != NULL && !is_hidden(table, i))
-			table->columns[i].below(&(struct tdm_field){ table, row, &table->columns[i] }, out);
+	put_row(table, row, NULL, term, out);
 }
 
 const void *tdm_table_pointed(const struct tdm_table *table, size_t i)
@@ -218,14 +264,20 @@ void tdm_table_text(const struct tdm_table *table, const struct tdm_term *term, 
 	uint64_t more = tdm_plus(table->count - shown(table), table->dropped);
 	char count[TDM_BYTES_CAP];
 	bool any = false;
+	struct tdm_bytes_range ranges[RANGES_MAX] = { 0 };
+	for (size_t i = 0; i < shown(table) && table->units == TDM_UNITS_COLUMN; i++) {
+		const void *row = row_of(table, i);
+		if (table->skip == NULL || !table->skip(table, row))
+			add_sizes(table, row, ranges);
+	}
 	for (size_t i = 0; i < shown(table); i++) {
 		const void *row = row_of(table, i);
 		if (table->skip != NULL && table->skip(table, row))
 			continue;
-		if (!any)
+		if (!any && !table->has_no_head)
 			tdm_table_head(table, term, out);
 		any = true;
-		tdm_table_row(table, row, term, out);
+		put_row(table, row, ranges, term, out);
 		tdm_buf_pass(out);
 	}
 	if (any && more != 0)
@@ -254,7 +306,7 @@ void tdm_table_keys(const struct tdm_table *table, const void *row, struct tdm_j
 {
 	for (size_t i = 0; i < table->column_count; i++) {
 		const struct tdm_column *column = &table->columns[i];
-		const struct tdm_field field = { table, row, column };
+		const struct tdm_field field = { table, row, column, NULL };
 		if (is_hidden(table, i))
 			continue;
 		if (column->key != NULL)

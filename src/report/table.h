@@ -31,6 +31,7 @@ struct tdm_field {
 	const struct tdm_table *table;
 	const void *row;
 	const struct tdm_column *column;
+	const struct tdm_bytes_range *range; /* of the sizes that share a unit with it; NULL: it has its own */
 };
 
 struct tdm_value {
@@ -155,6 +156,13 @@ enum tdm_member {
 /* The value is known only if another member of the same structure is not 0. */
 #define TDM_KNOWN_IF(row, name)           .known_by = offsetof(row, name), .known_size = sizeof(((row *)NULL)->name)
 
+/*
+ * Which sizes of a table have one unit, among the columns with TDM_BYTES: those that a reader compares. If a row is
+ * about one memory (used, total, peak), they are those of the row: another row may be about a much larger memory. If a
+ * column is about one memory (the DRAM of each process), they are those of the column.
+ */
+enum tdm_table_units { TDM_UNITS_OWN, TDM_UNITS_ROW, TDM_UNITS_COLUMN };
+
 struct tdm_table {
 	const struct tdm_column *columns;
 	size_t column_count;
@@ -172,6 +180,8 @@ struct tdm_table {
 	const char *style;   /* of the heading; NULL: none */
 	const char *more;    /* the beginning of the last line, such as "..."; NULL: a blank */
 	size_t widths[TDM_TABLE_WIDTHS];
+	uint8_t units;       /* enum tdm_table_units */
+	bool has_no_head;    /* tdm_table_text shows only rows */
 	uint8_t indent, gap; /* blanks before a line and between two columns */
 };
 
@@ -183,6 +193,9 @@ struct tdm_table {
 
 /* A `row` function for rows that are pointers. */
 const void *tdm_table_pointed(const struct tdm_table *table, size_t i);
+
+/* A size of the cell in the unit that it shares, in at most `columns` if that can be. Returns dst. */
+char *tdm_field_bytes(const struct tdm_field *field, char *dst, size_t cap, uint64_t bytes, size_t columns);
 
 /* The value of the column's member, for a `get` function that builds on it. */
 struct tdm_value tdm_field_member(const struct tdm_field *field);

@@ -204,15 +204,24 @@ static int give_records(struct tdm_follow_device *lane, const struct tdm_follow_
 	return err;
 }
 
-/* Reads the events after call `after`, up to the last one that the counters include. */
-static int read_records(const struct tdm_follow_look *look, uint64_t after, size_t *count)
+/* How many calls were no allocation and no release: all others count as one, a replacement as two. */
+static uint64_t rare_calls(const struct tdm_ledger_view *view)
+{
+	uint64_t rare = view->seq;
+	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
+		rare -= 2 * (view->counts[k].allocs + view->counts[k].adopted) - view->counts[k].buffers;
+	return rare;
+}
+
+/* Reads the events after call `after`, up to the last one that the counters include, but at most the `most` latest. */
+static int read_records(const struct tdm_follow_look *look, uint64_t after, uint64_t most, size_t *count)
 {
 	struct tdm_follow_room *room = look->room;
 	uint64_t seq = view_of(look)->seq, missed;
 	*count = 0;
 	if (seq <= after)
 		return 0;
-	uint64_t fresh = tdm_min(seq - after, RECORDS_MAX);
+	uint64_t fresh = tdm_min(seq - after, most);
 	if (tdm_reserve(&room->records, &room->record_cap, (size_t)fresh, sizeof *room->records) != 0)
 		return -ENOMEM;
 	int64_t got = tdm_ledger_events(look->ledger, look->device, seq - fresh, room->records, (size_t)fresh, &missed);
@@ -252,7 +261,7 @@ static uint64_t skip_early(struct tdm_follow_room *room, size_t *count, size_t l
 	return kept;
 }
 
-/* Of the latest events that the sink wants; 0: all. */
+/* How many of the latest events the sink wants of this device; 0: all. */
 static size_t share_of(const struct tdm_follow_look *look)
 {
 	size_t latest = look->sink->latest, devices = tdm_max(look->room->active_before, look->room->active);
@@ -264,9 +273,16 @@ static int give_events(struct tdm_follow_device *lane, const struct tdm_follow_l
 	const struct tdm_follow_room *room = look->room;
 	uint64_t seq = view_of(look)->seq, missing = 0;
 	struct tdm_event lost = { .op = TDM_OP_LOST, .device = lane->number };
+	uint64_t share = is_wanted && !lane->is_exact ? share_of(look) : 0, rare = rare_calls(view_of(look));
+	/* Without rare calls, everything before the latest events would be skipped: it need not be read. */
+	bool skips = share != 0 && lane->has_events && rare == lane->rare;
 	size_t count;
 	/* The buffers are never older than the last event given, so one reading serves both. */
-	int err = read_records(look, !is_wanted ? lane->buffers_seq : lane->has_events ? lane->events_seq : 0, &count);
+	int err = read_records(look,
+		!is_wanted         ? lane->buffers_seq
+		: lane->has_events ? lane->events_seq
+				   : 0,
+		skips ? tdm_min(share, RECORDS_MAX) : RECORDS_MAX, &count);
 	if (err != 0)
 		return err;
 	if (lane->is_exact)
@@ -289,6 +305,7 @@ static int give_events(struct tdm_follow_device *lane, const struct tdm_follow_l
 	if (is_wanted) {
 		lane->has_events = true;
 		lane->events_seq = seq;
+		lane->rare = rare;
 	}
 	return err;
 }

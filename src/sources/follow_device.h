@@ -18,6 +18,7 @@ struct tdm_follow_device {
 	uint64_t buffers_seq; /* the buffers are as they were after this call */
 	bool has_events;      /* events were wanted and given */
 	uint64_t events_seq;  /* of the last event given */
+	uint64_t rare;        /* calls until then that were no allocation and no release */
 	uint64_t counts_seq[TDM_KIND_COUNT], faults[TDM_KIND_COUNT]; /* of the usage last given */
 };
 

@@ -94,10 +94,8 @@ static void decode_bytes(
 
 static bool is_zero(const uint8_t *at, size_t len)
 {
-	for (size_t i = 0; i < len; i++)
-		if (at[i] != 0)
-			return false;
-	return true;
+	/* The first byte is 0, and every other one equals the byte before it. */
+	return len == 0 || (at[0] == 0 && memcmp(at, at + 1, len - 1) == 0);
 }
 
 static uint64_t decode_time(struct tdm_metal_region *region, const uint8_t *at)

@@ -62,6 +62,12 @@ void tdm_metal_read_settled(struct tdm_metal_reading *reading, struct tdm_metal_
 	bool resized = false;
 	region->moving = before == NULL || len[0] <= 0 || before->len != (size_t)len[0] ||
 			 memcmp(before->bytes, copies[0], before->len) != 0;
+	if (!region->moving && reading->was != NULL) { /* the same bytes say the same */
+		const struct tdm_metal_region *was = reading->was;
+		memcpy(region, was, offsetof(struct tdm_metal_region, slots) + was->slot_count * sizeof *was->slots);
+		reading->copy->len = before->len;
+		return;
+	}
 	for (int i = 0; i < ATTEMPTS && region->moving && len[now] >= 0; i++) {
 		now ^= 1;
 		len[now] = reading->read(reading->context, copies[now]);
@@ -124,39 +130,80 @@ static void explain_refusal(int dir_fd, struct tdm_metal_region *region)
 		tdm_metal_set_status(region, TDM_METAL_FAILED, "cannot be opened: %s", tdm_err_text(region->err));
 }
 
-void tdm_metal_read(int dir_fd, const char *name, const struct tdm_metal_copy *before, struct tdm_metal_copy *copy,
-	struct tdm_metal_region *region)
+/* A file as it was read before, or all NULL. */
+struct earlier {
+	const struct tdm_metal_region *region;
+	const struct tdm_metal_copy *copy;
+	int *open; /* its descriptor, or -1 */
+};
+
+/* Opens the file, unless it was left open and is the same: an inode's number is not given away while it is open. */
+static int open_file(int dir_fd, const char *name, const struct earlier *earlier, uint64_t inode_no, struct stat *st)
+{
+	int fd = earlier->open != NULL ? *earlier->open : -1;
+	if (fd >= 0) {
+		const struct tdm_metal_region *was = earlier->region;
+		*earlier->open = -1;
+		if (was->inode_no == inode_no && fstat(fd, st) == 0 && st->st_nlink != 0 && st->st_uid == was->uid &&
+			(st->st_mode & 07777) == was->mode)
+			return fd;
+		close(fd);
+	}
+	fd = openat(dir_fd, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, st) == 0)
+		return fd >= 0 ? fd : -errno;
+	int err = -errno;
+	close(fd);
+	return err;
+}
+
+static bool is_same_file(const struct tdm_metal_region *was, const struct tdm_metal_region *region)
+{
+	return was != NULL && was->has_file && was->device_no == region->device_no &&
+	       was->inode_no == region->inode_no && was->uid == region->uid && was->mode == region->mode;
+}
+
+/* Reads one file; its descriptor, which the caller closes, or -1. */
+static int read_file(int dir_fd, const char *name, const struct earlier *earlier, uint64_t inode_no,
+	struct tdm_metal_copy *copy, struct tdm_metal_region *region)
 {
 	struct stat st;
 	copy->len = 0;
-	tdm_metal_region_init(region);
+	/* As tdm_metal_region_init(), but not the long list of slots: those beyond their count mean nothing. */
+	memset(region, 0, offsetof(struct tdm_metal_region, chips));
+	tdm_metal_decode(NULL, 0, region);
 	snprintf(region->name, sizeof region->name, "%s", name);
 	tdm_metal_name_parse(name, &region->has_name_id, &region->name_id);
-	int fd = openat(dir_fd, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	int fd = open_file(dir_fd, name, earlier, inode_no, &st);
 	if (fd < 0) {
-		region->err = -errno;
+		region->err = fd;
 		explain_refusal(dir_fd, region);
-		return;
+		return -1;
 	}
-	if (fstat(fd, &st) != 0) {
-		region->err = -errno;
-		tdm_metal_set_status(region, TDM_METAL_FAILED, "cannot be examined: %s", tdm_err_text(region->err));
-	} else {
-		set_file(region, &st);
-		if (S_ISREG(st.st_mode))
-			tdm_metal_read_settled(&(struct tdm_metal_reading){ read_copy, &fd, before, copy }, region);
-		else
-			tdm_metal_set_status(region, TDM_METAL_NOT_A_FILE, "%s, not a file", type_name(st.st_mode));
-	}
-	close(fd);
+	set_file(region, &st);
+	if (S_ISREG(st.st_mode))
+		tdm_metal_read_settled(&(struct tdm_metal_reading){ read_copy, &fd, earlier->copy,
+					       is_same_file(earlier->region, region) ? earlier->region : NULL, copy },
+			region);
+	else
+		tdm_metal_set_status(region, TDM_METAL_NOT_A_FILE, "%s, not a file", type_name(st.st_mode));
 	if (region->has_content && region->has_name_id && region->name_id != region->asic_id)
 		region->doubts |= UINT32_C(1) << TDM_METAL_DOUBT_ID_DIFFERS;
+	return fd;
+}
+
+void tdm_metal_read(int dir_fd, const char *name, const struct tdm_metal_copy *before, struct tdm_metal_copy *copy,
+	struct tdm_metal_region *region)
+{
+	int fd = read_file(dir_fd, name, &(struct earlier){ .copy = before }, 0, copy, region);
+	if (fd >= 0)
+		close(fd);
 }
 
 /* A file found in the folder. These are sorted before reading, because regions are large. */
 struct file {
 	bool has_id;
-	uint64_t id;
+	uint64_t id, inode_no;
 	char name[TDM_METAL_NAME_CAP];
 };
 
@@ -185,6 +232,7 @@ static int list_files(struct tdm_metal_list *list, DIR *dir, struct file **files
 		}
 		if (tdm_reserve(files, &cap, *count + 1, sizeof **files) != 0)
 			return -ENOMEM;
+		file.inode_no = entry->d_ino;
 		snprintf(file.name, sizeof file.name, "%s", entry->d_name);
 		(*files)[(*count)++] = file;
 	}
@@ -194,21 +242,43 @@ static int list_files(struct tdm_metal_list *list, DIR *dir, struct file **files
 	return err;
 }
 
-/* The copy of a file from an earlier reading; NULL: there is none. */
-static const struct tdm_metal_copy *find_copy(const struct tdm_metal_list *before, size_t guess, const char *name)
+static struct earlier find_earlier(struct tdm_metal_list *before, size_t guess, const char *name)
 {
 	for (size_t n = 0; before != NULL && n < before->count; n++) {
 		size_t i = (guess + n) % before->count;
 		if (strcmp(before->regions[i].name, name) == 0)
-			return &before->copies[i];
+			return (struct earlier){ &before->regions[i], &before->copies[i],
+				i < before->open_count ? &before->open[i] : NULL };
 	}
-	return NULL;
+	return (struct earlier){ 0 };
 }
 
-int tdm_metal_list_read(struct tdm_metal_list *list, const struct tdm_metal_list *before, const char *path)
+static void close_files(struct tdm_metal_list *list)
+{
+	for (size_t i = 0; i < list->open_count; i++)
+		if (list->open[i] >= 0)
+			close(list->open[i]);
+	list->open_count = 0;
+}
+
+/* Reads the next file of the list, and leaves it open if there is room. */
+static void read_next(struct tdm_metal_list *list, struct tdm_metal_list *before, int dir_fd, const struct file *file)
+{
+	size_t i = list->count++;
+	struct earlier earlier = find_earlier(before, i, file->name);
+	int fd = read_file(dir_fd, file->name, &earlier, file->inode_no, &list->copies[i], &list->regions[i]);
+	bool is_kept = list->regions[i].status == TDM_METAL_OK && i < TDM_METAL_OPEN_MAX;
+	if (fd >= 0 && !is_kept)
+		close(fd);
+	if (i < TDM_METAL_OPEN_MAX)
+		list->open[list->open_count++] = is_kept ? fd : -1;
+}
+
+int tdm_metal_list_read(struct tdm_metal_list *list, struct tdm_metal_list *before, const char *path)
 {
 	struct file *files = NULL;
 	size_t count = 0;
+	close_files(list);
 	list->count = 0;
 	list->cut = 0;
 	list->err = 0;
@@ -221,11 +291,10 @@ int tdm_metal_list_read(struct tdm_metal_list *list, const struct tdm_metal_list
 		list->err = -ENOMEM;
 		count = 0;
 	}
-	for (; list->count < count; list->count++) {
-		const char *name = files[list->count].name;
-		tdm_metal_read(dirfd(dir), name, find_copy(before, list->count, name), &list->copies[list->count],
-			&list->regions[list->count]);
-	}
+	while (list->count < count)
+		read_next(list, before, dirfd(dir), &files[list->count]);
+	if (before != NULL)
+		close_files(before);
 	free(files);
 	closedir(dir);
 	return list->err;
@@ -233,6 +302,7 @@ int tdm_metal_list_read(struct tdm_metal_list *list, const struct tdm_metal_list
 
 void tdm_metal_list_done(struct tdm_metal_list *list)
 {
+	close_files(list);
 	free(list->regions);
 	free(list->copies);
 	*list = (struct tdm_metal_list){ 0 };

@@ -9,7 +9,10 @@
 
 #include "sources/metal_region.h"
 
-enum { TDM_METAL_REGIONS_MAX = 1024 };
+enum {
+	TDM_METAL_REGIONS_MAX = 1024,
+	TDM_METAL_OPEN_MAX = 64, /* files that a list keeps open for the next one */
+};
 
 /* The bytes of a file if two copies in a row agreed. */
 struct tdm_metal_copy {
@@ -21,6 +24,8 @@ struct tdm_metal_list {
 	struct tdm_metal_region *regions; /* by id, then by name */
 	struct tdm_metal_copy *copies;    /* one for each region */
 	size_t count, cap, copy_cap;
+	int open[TDM_METAL_OPEN_MAX]; /* descriptors of the first regions, for the next reading; -1: none */
+	size_t open_count;
 	uint64_t cut; /* files beyond TDM_METAL_REGIONS_MAX, not read */
 	int err;      /* 0, or why the directory cannot be read; the list is empty then */
 };
@@ -35,6 +40,7 @@ struct tdm_metal_reading {
 	ssize_t (*read)(void *context, uint8_t *copy); /* up to TDM_METAL_COPY_CAP bytes, or a negative code */
 	void *context;
 	const struct tdm_metal_copy *before; /* of an earlier reading, or NULL */
+	const struct tdm_metal_region *was;  /* the same file as it was decoded then, or NULL */
 	struct tdm_metal_copy *copy;         /* of this one */
 };
 
@@ -50,9 +56,10 @@ void tdm_metal_read(int dir_fd, const char *name, const struct tdm_metal_copy *b
 
 /*
  * Reads all regions of tdm_metal_path(path). `list` is all zero, or an old list to reuse; `before` is another list or
- * NULL: a file that has not changed since is read only once. 0, or list->err.
+ * NULL: a file that has not changed since is read only once, and the files that it has open are taken over. 0, or
+ * list->err.
  */
-int tdm_metal_list_read(struct tdm_metal_list *list, const struct tdm_metal_list *before, const char *path);
+int tdm_metal_list_read(struct tdm_metal_list *list, struct tdm_metal_list *before, const char *path);
 void tdm_metal_list_done(struct tdm_metal_list *list);
 
 #endif

@@ -5,7 +5,7 @@
  *
  * The file is not trusted. Only columns of real tables are read: views, virtual tables and computed columns could run
  * any code that SQLite has. Values, rows and steps are limited. Without the library (TDM_HAVE_SQLITE is 0) only
- * `recognise` exists.
+ * tdm_sqlite_recognise() exists.
  */
 #ifndef TDM_SOURCES_SQLITE_FILE_H
 #define TDM_SOURCES_SQLITE_FILE_H

@@ -6,7 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TEXT_CAP = 4096 };
+enum {
+	TEXT_CAP = 4096,
+	PIECE = 2048, /* the kernel gives a file in pieces of a page, each with as many lines as fit */
+};
 
 int tdm_sys_dir_open(int dir_fd, const char *path)
 {
@@ -46,14 +49,14 @@ int tdm_sys_file_read(int dir_fd, const char *path, char *dst, size_t cap)
 	int fd = tdm_sys_file_open(dir_fd, path);
 	if (fd < 0)
 		return fd;
-	/* Linux gives a short file in one piece, but a longer one in several. */
+	/* Linux gives a short file in one piece, but a longer one in several; only the last one is short. */
 	while (len < cap - 1) {
 		got = read(fd, dst + len, cap - 1 - len);
 		if (got < 0 && errno == EINTR)
 			continue;
-		if (got <= 0)
+		len += got > 0 ? (size_t)got : 0;
+		if (got < PIECE)
 			break;
-		len += (size_t)got;
 	}
 	int err = got < 0 ? -errno : 0;
 	close(fd);

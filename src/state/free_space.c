@@ -382,7 +382,7 @@ static int look_at(struct tdm_state *state, size_t d, struct look *look)
 	int tries = buffers_of(device) <= MANY ? TRIES : 1;
 	for (int i = 0; i < tries && err == 0 && !look->exact; i++) {
 		if (i != 0 && !recount_device(state, d)) {
-			look->exact = true; /* for nothing has changed */
+			look->exact = true; /* nothing has changed meanwhile */
 			break;
 		}
 		*look = (struct look){ 0 };

@@ -306,8 +306,9 @@ static void title(struct tdm_app *app, struct tdm_area area, const struct tdm_pi
 {
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 	char processes[32];
-	int right = tdm_telemetry_width(&app->canvas, device, area.cols - IDENTITY_COLUMNS);
-	int more = processes_text(device, processes, sizeof processes), end = pen.end - 1;
+	struct tdm_telemetry line;
+	tdm_telemetry_write(&app->canvas, device, area.cols - IDENTITY_COLUMNS, &line);
+	int right = line.cols, more = processes_text(device, processes, sizeof processes), end = pen.end - 1;
 	if (area.cols < right + 30)
 		right = 0;
 	if (area.cols < right + more + IDENTITY_COLUMNS)
@@ -318,7 +319,7 @@ static void title(struct tdm_app *app, struct tdm_area area, const struct tdm_pi
 	tdm_canvas_put(&app->canvas, pen.row, end - right - more, more, TDM_INK_DIM, processes);
 	struct tdm_pen readings = { pen.canvas, pen.row, end - right, end };
 	if (right != 0)
-		tdm_telemetry_draw(&readings, device);
+		tdm_telemetry_draw(&readings, &line);
 	if (mark != TDM_INK_PLAIN)
 		tdm_canvas_shade(&app->canvas, area.row, area.col, area.cols - 1, mark);
 }
@@ -389,8 +390,10 @@ static void one_line(
 	if (has_both || (tdm_device_kinds(device, 2) & 1U << TDM_KIND_CB) == 0)
 		line_share(&pen, device, TDM_KIND_L1, bar);
 	line_share(&pen, device, TDM_KIND_CB, has_both ? 0 : bar);
-	if (tdm_telemetry_width(&app->canvas, device, tdm_pen_room(&pen)) <= tdm_pen_room(&pen))
-		tdm_telemetry_draw(&pen, device);
+	struct tdm_telemetry line;
+	tdm_telemetry_write(&app->canvas, device, tdm_pen_room(&pen), &line);
+	if (line.cols <= tdm_pen_room(&pen))
+		tdm_telemetry_draw(&pen, &line);
 	line_share(&pen, device, TDM_KIND_TRACE, 0);
 	line_share(&pen, device, TDM_KIND_L1_SMALL, 0);
 	line_trend(app, &pen, device);

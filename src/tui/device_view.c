@@ -8,6 +8,7 @@ static void drop(struct tdm_device_view *view)
 		tdm_device_map_done(&view->map);
 	view->has_map = false;
 	view->problem = NULL;
+	memset(view->cell_counts, 0, sizeof view->cell_counts);
 }
 
 /* Keeps only the largest, sorted: a region may have very many holes. */
@@ -75,6 +76,15 @@ void tdm_device_view_refresh(
 	if (!wish->hold)
 		tdm_pace_done(&view->pace, picture, scope);
 	view->age_ns = tdm_pace_age(&view->pace, picture, scope);
+}
+
+const struct tdm_region_cell *tdm_device_view_cells(struct tdm_device_view *view, size_t kind, uint32_t count)
+{
+	const struct tdm_region_map *region = &view->map.regions[kind];
+	if (view->cell_counts[kind] != count)
+		tdm_region_map_cells(region, region->base, region->bank_size, view->cells[kind], count);
+	view->cell_counts[kind] = count;
+	return view->cells[kind];
 }
 
 void tdm_device_view_done(struct tdm_device_view *view)

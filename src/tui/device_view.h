@@ -3,6 +3,7 @@
 #define TDM_TUI_DEVICE_VIEW_H
 
 #include "analyze/device_map.h"
+#include "tui/canvas.h"
 #include "tui/list.h"
 #include "tui/pace.h"
 
@@ -20,7 +21,9 @@ struct tdm_device_view {
 	size_t hole_counts[TDM_DEVICE_MAP_REGIONS];
 	struct tdm_region_gap holes[TDM_DEVICE_MAP_REGIONS]
 				   [TDM_DEVICE_VIEW_HOLES]; /* the largest ones, largest first */
-	struct tdm_list list;                               /* scrolls the page */
+	uint32_t cell_counts[TDM_DEVICE_MAP_REGIONS];       /* 0: not cut into cells yet */
+	struct tdm_region_cell cells[TDM_DEVICE_MAP_REGIONS][TDM_CANVAS_COLS_MAX];
+	struct tdm_list list; /* scrolls the page */
 };
 
 /* Sets what the next picture needs to show a device. `now`: do not wait until it is due. */
@@ -28,6 +31,8 @@ void tdm_device_view_wish(const struct tdm_device_view *view, uint64_t key, stru
 /* Takes that picture. */
 void tdm_device_view_refresh(
 	struct tdm_device_view *view, const struct tdm_picture *picture, size_t device, const struct tdm_wish *wish);
+/* A region of the map in `count` cells, at most TDM_CANVAS_COLS_MAX. */
+const struct tdm_region_cell *tdm_device_view_cells(struct tdm_device_view *view, size_t kind, uint32_t count);
 void tdm_device_view_done(struct tdm_device_view *view); /* lets go of the picture */
 
 #endif

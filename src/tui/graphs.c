@@ -10,13 +10,13 @@
 enum {
 	COLS_MIN = 40,     /* of both */
 	SCALE_COLUMNS = 5, /* "100%", and the line */
-	QUARTER_ROWS = 9,  /* with so many, quarters are marked too */
+	QUARTER_ROWS = 9,  /* from this height on, quarters are marked too */
 	MARGIN = 2,
 	NAMES = 3, /* of a quantity: from the longest to the shortest */
 	TEXT_CAP = 96
 };
 
-/* How long ago the oldest of so many pictures was, or would have been. */
+/* How long ago the oldest of the last `pictures` was, or would have been. */
 static uint64_t span_ns(const struct tdm_app *app, size_t pictures)
 {
 	size_t kept = app->moment_count < TDM_HISTORY_CAP ? app->moment_count : TDM_HISTORY_CAP;

@@ -5,14 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-	CELLS_MAX = TDM_CANVAS_COLS_MAX,
-	MARGIN = 2,
-	CORE_COLUMNS = 6,
-	TITLE_COLUMNS = 120,
-	TEXT_CAP = 256,
-	CLASH = '!'
-};
+enum { MARGIN = 2, CORE_COLUMNS = 6, TITLE_COLUMNS = 120, TEXT_CAP = 256, CLASH = '!' };
 
 static const char *const titles[TDM_DEVICE_MAP_REGIONS] = {
 	[TDM_KIND_DRAM] = "DRAM",
@@ -59,16 +52,14 @@ static enum tdm_ink ink_of(const struct tdm_picture *picture, const struct tdm_r
 	return inks[picture->holdings[span->holding].process % (sizeof inks / sizeof *inks)];
 }
 
-static void draw_cells(
-	struct tdm_page *page, const struct tdm_picture *picture, const struct tdm_region_map *region, int cols)
+static void draw_cells(struct tdm_page *page, struct tdm_device_view *view, size_t kind, int cols)
 {
-	struct tdm_region_cell cells[CELLS_MAX];
 	struct tdm_pen pen = tdm_page_line(page);
 	if (tdm_pen_room(&pen) == 0 || cols <= 0)
 		return;
-	tdm_region_map_cells(region, region->base, region->bank_size, cells, (uint32_t)cols);
+	const struct tdm_region_cell *cells = tdm_device_view_cells(view, kind, (uint32_t)cols);
 	for (int i = 0; i < cols; i++)
-		tdm_canvas_set(page->canvas, pen.row, pen.col + MARGIN + i, ink_of(picture, cells[i].span),
+		tdm_canvas_set(page->canvas, pen.row, pen.col + MARGIN + i, ink_of(view->picture, cells[i].span),
 			glyph_of(page->canvas, cells[i].permille));
 }
 
@@ -156,7 +147,7 @@ static void draw_doubts(struct tdm_page *page, const struct tdm_region_map *regi
 		tdm_pen_printf(&pen, TDM_INK_RED, "%" PRIu64 " buffers reach out of the region", region->outside);
 }
 
-static void draw_region(struct tdm_page *page, const struct tdm_device_view *view, size_t kind)
+static void draw_region(struct tdm_page *page, struct tdm_device_view *view, size_t kind)
 {
 	const struct tdm_region_map *region = &view->map.regions[kind];
 	bool has_buffers = (region->span_count | region->unplaced | region->outside) != 0;
@@ -165,7 +156,7 @@ static void draw_region(struct tdm_page *page, const struct tdm_device_view *vie
 	int cols = page->area.cols - 2 * MARGIN;
 	draw_region_title(page, region);
 	if (region->bank_size != 0) {
-		draw_cells(page, view->picture, region, cols);
+		draw_cells(page, view, kind, cols);
 		draw_scale(page, region, view->hole_counts[kind] != 0 ? &view->holes[kind][0] : NULL, cols);
 	}
 	draw_doubts(page, region);
@@ -409,7 +400,7 @@ static void draw_age(struct tdm_page *page, const struct tdm_device_view *view)
 		tdm_pace_format_age(age, sizeof age, view->age_ns));
 }
 
-void tdm_map_draw(struct tdm_page *page, const struct tdm_device_view *view)
+void tdm_map_draw(struct tdm_page *page, struct tdm_device_view *view)
 {
 	if (!view->has_map) {
 		struct tdm_pen pen = tdm_page_line(page);

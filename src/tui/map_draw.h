@@ -5,6 +5,6 @@
 #include "tui/device_view.h"
 #include "tui/page.h"
 
-void tdm_map_draw(struct tdm_page *page, const struct tdm_device_view *view);
+void tdm_map_draw(struct tdm_page *page, struct tdm_device_view *view);
 
 #endif

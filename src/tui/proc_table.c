@@ -77,6 +77,9 @@ static char *source_letters(uint32_t sources, char *dst, size_t cap)
 struct fit {
 	bool shown[TDM_PROC_COLUMN_COUNT];
 	int command_cols;
+	/* A column is about one memory, and its sizes have one unit, so that processes can be compared. A row is about
+	 * several, of which one may be a million times as large as another. */
+	struct tdm_bytes_range ranges[TDM_PROC_COLUMN_COUNT];
 };
 
 static int width_of(int column)
@@ -144,36 +147,64 @@ static void draw_titles(struct tdm_app *app, struct tdm_area area, const struct 
 	}
 }
 
-static void draw_bytes(struct tdm_pen *pen, int width, uint64_t bytes, bool is_bound)
+static uint64_t growth_bytes(int64_t growth)
 {
-	char text[TDM_BYTES_CAP], bounded[TDM_BYTES_CAP + 4];
+	return growth == TDM_GROWTH_UNKNOWN ? TDM_BYTES_UNKNOWN : growth < 0 ? (uint64_t)-growth : (uint64_t)growth;
+}
+
+/* Of all lines, so that units stay when the list is scrolled; resident memory is read for the lines in view only. */
+static void find_ranges(const struct tdm_app *app, struct fit *fit, int page)
+{
+	struct tdm_bytes_range *ranges = fit->ranges;
+	size_t first = app->processes.top, end = first + (size_t)page;
+	for (size_t i = 0; i < app->rows.count; i++) {
+		const struct tdm_proc_row *row = &app->rows.rows[i];
+		for (int k = 0; k < TDM_PROC_KINDS; k++)
+			tdm_bytes_range_add(&ranges[TDM_PROC_DRAM + k], row->used[k]);
+		tdm_bytes_range_add(&ranges[TDM_PROC_MEMORY], row->memory);
+		tdm_bytes_range_add(&ranges[TDM_PROC_PEAK], row->peak);
+		if (row->type != TDM_ROW_PROCESS)
+			continue;
+		tdm_bytes_range_add(&ranges[TDM_PROC_GROWTH], growth_bytes(row->growth));
+		const struct tdm_host_use *host = fit->shown[TDM_PROC_RESIDENT] && i >= first && i < end
+							  ? tdm_host_uses_find(&app->hosts, row->handle)
+							  : NULL;
+		if (host != NULL)
+			tdm_bytes_range_add(&ranges[TDM_PROC_RESIDENT], host->use.resident_bytes);
+	}
+}
+
+static char *format_bytes(const struct fit *fit, int column, const char *mark, uint64_t bytes, char *dst, size_t cap)
+{
+	char text[TDM_BYTES_CAP];
+	size_t width = (size_t)width_of(column) - 1 - (mark[0] != '\0'); /* a mark that matters here is one character */
+	tdm_format_bytes_in(text, sizeof text, bytes, &fit->ranges[column], width);
+	snprintf(dst, cap, "%s%s", mark, bytes != 0 ? text : "0");
+	return dst;
+}
+
+static void draw_bytes(struct tdm_pen *pen, const struct fit *fit, int column, uint64_t bytes, bool is_bound)
+{
+	char text[TDM_BYTES_CAP + 4];
 	enum tdm_ink ink = bytes == 0 || bytes == TDM_BYTES_UNKNOWN ? TDM_INK_DIM : TDM_INK_PLAIN;
-	tdm_format_bytes(text, sizeof text, bytes);
-	const char *start = text;
-	while (*start == ' ')
-		start++;
-	if (bytes == 0)
-		start = "0";
-	snprintf(bounded, sizeof bounded, "%s%s", is_bound ? (pen->canvas->utf8 ? "≤" : "<=") : "", start);
-	tdm_pen_field(pen, width, ink, bounded);
+	const char *mark = !is_bound ? "" : pen->canvas->utf8 ? "≤" : "<=";
+	tdm_pen_field(
+		pen, tdm_proc_columns[column].width, ink, format_bytes(fit, column, mark, bytes, text, sizeof text));
 }
 
 /* "+1.50MiB", "0", "-" when it is not known yet. */
-static const char *growth_text(int64_t growth, char *dst, size_t cap)
+static const char *growth_text(const struct fit *fit, int64_t growth, char *dst, size_t cap)
 {
-	char text[TDM_BYTES_CAP];
 	if (growth == TDM_GROWTH_UNKNOWN)
 		return "-";
 	if (growth == 0)
 		return "0";
-	tdm_format_bytes(text, sizeof text, growth < 0 ? (uint64_t)-growth : (uint64_t)growth);
-	snprintf(dst, cap, "%c%s", growth < 0 ? '-' : '+', text + strspn(text, " "));
-	return dst;
+	return format_bytes(fit, TDM_PROC_GROWTH, growth < 0 ? "-" : "+", growth_bytes(growth), dst, cap);
 }
 
 /* State, CPU or resident memory; "-": unknown. */
-static const char *host_text(
-	const struct tdm_app *app, const struct tdm_picture_process *process, int column, char *dst, size_t cap)
+static const char *host_text(const struct tdm_app *app, const struct fit *fit,
+	const struct tdm_picture_process *process, int column, char *dst, size_t cap)
 {
 	const struct tdm_host_use *host = tdm_host_uses_find(&app->hosts, process->handle);
 	if (column == TDM_PROC_STATE && process->life == TDM_LIFE_ENDED)
@@ -183,14 +214,14 @@ static const char *host_text(
 	if (column == TDM_PROC_STATE)
 		snprintf(dst, cap, "%c", host->use.state);
 	else if (column == TDM_PROC_RESIDENT)
-		return tdm_format_bytes(dst, cap, host->use.resident_bytes);
+		return format_bytes(fit, column, "", host->use.resident_bytes, dst, cap);
 	else
 		snprintf(dst, cap, "%" PRIu64 ".%" PRIu64, host->cpu_permille / 10, host->cpu_permille % 10);
 	return dst;
 }
 
-static const char *text_cell(
-	const struct tdm_app *app, const struct tdm_proc_row *row, int column, char *dst, size_t cap)
+static const char *text_cell(const struct tdm_app *app, const struct fit *fit, const struct tdm_proc_row *row,
+	int column, char *dst, size_t cap)
 {
 	const struct tdm_picture *picture = app->picture;
 	const struct tdm_picture_process *process = &picture->processes[row->process];
@@ -209,11 +240,11 @@ static const char *text_cell(
 			return "-";
 		return row->age_ns == UINT64_MAX ? "?" : tdm_format_duration(dst, cap, row->age_ns);
 	case TDM_PROC_GROWTH:
-		return growth_text(row->growth, dst, cap);
+		return growth_text(fit, row->growth, dst, cap);
 	case TDM_PROC_STATE:
 	case TDM_PROC_CPU:
 	case TDM_PROC_RESIDENT:
-		return host_text(app, process, column, dst, cap);
+		return host_text(app, fit, process, column, dst, cap);
 	case TDM_PROC_SOURCE:
 		return source_letters(process->sources, dst, cap);
 	case TDM_PROC_PHASE:
@@ -298,15 +329,15 @@ static void draw_row(struct tdm_app *app, struct tdm_area area, const struct fit
 			continue;
 		int width = field_width(fit, c);
 		if (c >= TDM_PROC_DRAM && c <= TDM_PROC_CB)
-			draw_bytes(&pen, width, row->used[c - TDM_PROC_DRAM], false);
+			draw_bytes(&pen, fit, c, row->used[c - TDM_PROC_DRAM], false);
 		else if (c == TDM_PROC_MEMORY)
-			draw_bytes(&pen, width, row->memory, false);
+			draw_bytes(&pen, fit, c, row->memory, false);
 		else if (c == TDM_PROC_PEAK && (is_process || row->type == TDM_ROW_DEVICE))
-			draw_bytes(&pen, width, row->peak, row->peak_is_sum);
+			draw_bytes(&pen, fit, c, row->peak, row->peak_is_sum);
 		else if (c == TDM_PROC_COMMAND && is_process)
 			draw_command(&pen, app, row, width);
 		else if (is_process)
-			tdm_pen_field(&pen, width, cell_ink(row, c), text_cell(app, row, c, cell, sizeof cell));
+			tdm_pen_field(&pen, width, cell_ink(row, c), text_cell(app, fit, row, c, cell, sizeof cell));
 		else if (c == TDM_PROC_COMMAND) {
 			rest_text(app, row, cell, sizeof cell);
 			tdm_pen_field(&pen, width, row->type == TDM_ROW_DEVICE ? TDM_INK_BOLD : TDM_INK_YELLOW, cell);
@@ -357,6 +388,7 @@ void tdm_proc_table_draw(struct tdm_app *app, struct tdm_area area, bool has_key
 		draw_empty(app, area);
 	else
 		read_hosts(app, &fit, area.rows);
+	find_ranges(app, &fit, area.rows);
 	for (int i = 0; i < area.rows && app->processes.top + (size_t)i < app->rows.count; i++) {
 		size_t line = app->processes.top + (size_t)i;
 		struct tdm_area row = { area.row + i, area.col, 1, area.cols };

@@ -47,7 +47,7 @@ static bool draw_problem(struct tdm_app *app, struct tdm_area area)
 	return true;
 }
 
-/* Whether there are cards of which it is not known which devices they are, and the user did not ask for one of them. */
+/* Whether there are cards whose devices are unknown, and the user did not ask for one of these cards. */
 static bool has_boards(const struct tdm_app *app)
 {
 	size_t first = app->picture->device_count - app->picture->board_count;

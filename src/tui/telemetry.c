@@ -1,10 +1,11 @@
 #include "tui/telemetry.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/err.h"
 
-enum { TEXT_CAP = 128, NAME_COLUMNS = 12, COLUMNS = 30, NEAR_PERCENT = 90 };
+enum { TEXT_CAP = TDM_TELEMETRY_TEXT_CAP, NAME_COLUMNS = 12, COLUMNS = 30, NEAR_PERCENT = 90 };
 
 /* A sensor: its reading and limit, in `unit`s of its suffix. */
 struct sensor {
@@ -14,7 +15,8 @@ struct sensor {
 	int digits;
 };
 
-enum { TEMPERATURE, POWER, CLOCK, SHORT, VOLTAGE = SHORT, CURRENT, FAN, HEARTBEAT, SENSORS };
+/* A line has the first TDM_TELEMETRY_SHORT of them. */
+enum { TEMPERATURE, POWER, CLOCK, VOLTAGE, CURRENT, FAN, HEARTBEAT, SENSORS };
 
 static void sensors_of(
 	const struct tdm_canvas *canvas, const struct tdm_picture_device *device, struct sensor s[SENSORS])
@@ -66,45 +68,40 @@ static bool is_silent(const struct tdm_picture_device *device)
 	return device->node < 0 && !t->temp.is_known && !t->power.is_known && !t->clock.is_known;
 }
 
-static int width(const struct tdm_canvas *canvas, const struct sensor *s, bool with_limits)
+static void write_line(
+	const struct tdm_canvas *canvas, const struct sensor *s, bool with_limits, struct tdm_telemetry *line)
 {
-	int cols = 0;
-	for (int i = 0; i < SHORT; i++) {
-		char text[TEXT_CAP], why[16];
+	line->cols = 0;
+	line->count = TDM_TELEMETRY_SHORT;
+	for (int i = 0; i < TDM_TELEMETRY_SHORT; i++) {
+		char why[16];
 		snprintf(why, sizeof why, "? %s", s[i].suffix);
-		format(&s[i], with_limits, why, text, sizeof text);
-		cols += 2 + tdm_canvas_width_of(canvas, text);
+		format(&s[i], with_limits, why, line->texts[i], sizeof line->texts[i]);
+		line->inks[i] = ink_of(&s[i]);
+		line->cols += 2 + tdm_canvas_width_of(canvas, line->texts[i]);
 	}
-	return cols;
 }
 
-static const char silent[] = "  no telemetry";
-
-int tdm_telemetry_width(const struct tdm_canvas *canvas, const struct tdm_picture_device *device, int room)
-{
-	struct sensor s[SENSORS];
-	if (is_silent(device))
-		return (int)sizeof silent - 1;
-	sensors_of(canvas, device, s);
-	int whole = width(canvas, s, true);
-	return whole <= room ? whole : width(canvas, s, false);
-}
-
-void tdm_telemetry_draw(struct tdm_pen *pen, const struct tdm_picture_device *device)
+void tdm_telemetry_write(
+	const struct tdm_canvas *canvas, const struct tdm_picture_device *device, int room, struct tdm_telemetry *line)
 {
 	struct sensor s[SENSORS];
 	if (is_silent(device)) {
-		tdm_pen_text(pen, TDM_INK_DIM, silent);
+		*line = (struct tdm_telemetry){ .texts = { "no telemetry" }, .inks = { TDM_INK_DIM }, .count = 1 };
+		line->cols = 2 + (int)strlen(line->texts[0]);
 		return;
 	}
-	sensors_of(pen->canvas, device, s);
-	bool with_limits = width(pen->canvas, s, true) <= tdm_pen_room(pen);
-	for (int i = 0; i < SHORT; i++) {
-		char text[TEXT_CAP], why[16];
-		snprintf(why, sizeof why, "? %s", s[i].suffix);
-		format(&s[i], with_limits, why, text, sizeof text);
+	sensors_of(canvas, device, s);
+	write_line(canvas, s, true, line);
+	if (line->cols > room)
+		write_line(canvas, s, false, line);
+}
+
+void tdm_telemetry_draw(struct tdm_pen *pen, const struct tdm_telemetry *line)
+{
+	for (int i = 0; i < line->count; i++) {
 		tdm_pen_skip(pen, 2);
-		tdm_pen_text(pen, ink_of(&s[i]), text);
+		tdm_pen_text(pen, line->inks[i], line->texts[i]);
 	}
 }
 

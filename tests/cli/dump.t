@@ -165,7 +165,7 @@ Call stacks.
 Where buffers lie: which cores, and the map of a device.
 
   $ rm -r shm/*; TIDEMARK=1 $TOOLS/tracked map; tidemark dump --kind cb --sort address | tail -2 | calm
-    0      cb                0x19cc0   64.00KiB    4.00MiB    64  AGE  THREAD     -  matmul           cb 0  (0,0)-(7,7)
+    0      cb                0x19cc0   0.062MiB    4.00MiB    64  AGE  THREAD     -  matmul           cb 0  (0,0)-(7,7)
     0      cb                0x29cc0  128.00KiB  768.00KiB     6  AGE  THREAD     -  matmul           cb 1  (2,1)-(4,2)
   $ tidemark dump --json --kind cb --sort address | tr -d ' \n' | grep -o '"core_ranges":[^a-z]*'
   "core_ranges":[[0,0,7,7]],"

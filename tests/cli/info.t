@@ -100,10 +100,10 @@ Two devices, many buffers, and everything that the runtime's figures add up or l
   
   Peaks                           exact                runtime's own
     DRAM of one device        1.82MiB       1,905,408       1,905,408  dram_peak
-    L1 of one device          2.88MiB       3,024,896       3,301,312  l1_peak
-    L1 of the fullest core  142.81KiB         146,240         335,296  core_peak_total
+    L1 of one device        <=2.88MiB       3,024,896       3,301,312  l1_peak
+    L1 of the fullest core <=142.81KiB        146,240         335,296  core_peak_total
       buffers               142.81KiB         146,240         158,528  core_peak_l1
-      circular buffers       40.00KiB          40,960         276,480  core_peak_cb
+      circular buffers     <=36.81KiB          37,696         276,480  core_peak_cb
   
   Why they differ
     l1_peak                      +46,080  buffers allocated directly in an outermost function are counted twice
@@ -113,7 +113,7 @@ Two devices, many buffers, and everything that the runtime's figures add up or l
     l1_peak                     -911,936  the right peak is at another moment
     core_peak_cb                +253,952  program memory that the next program has replaced is still counted
     core_peak_cb                  +4,096  memory on several devices is added up
-    core_peak_cb                 -22,528  the right peak is at another moment
+    core_peak_cb                 -19,264  the right peak is at another moment
     core_peak_l1                 +12,288  memory on several devices is added up
     core_peak_total             +253,952  program memory that the next program has replaced is still counted
     core_peak_total              +18,432  memory on several devices is added up
@@ -121,7 +121,7 @@ Two devices, many buffers, and everything that the runtime's figures add up or l
   
   By device        DRAM   L1 device    L1 core  L1 buffers     circular  fullest core
     0            1.82MiB     2.88MiB  142.81KiB   142.81KiB     36.81KiB
-    1          864.00KiB     2.22MiB   78.00KiB    62.00KiB     40.00KiB  5-2
+    1          864.00KiB     2.22MiB   68.00KiB    62.00KiB     32.00KiB  1-2
   
   When L1 was fullest: device 0, 142.81 KiB at node 100
           size   per bank kind           node  tensor                        allocated by
@@ -146,6 +146,7 @@ Two devices, many buffers, and everything that the runtime's figures add up or l
   
   6 circular or dataflow buffers use a tensor's memory and have no bytes of their own.
   2 programs whose circular buffers are not in the capture: they were cached before, or they have none.
+  2 circular buffers may belong to a second program of the same call, but no release or address says so: sizes are added up, and figures that include them are upper bounds.
 
 The runtime's figures as JSON are those of the runtime.
 
@@ -212,6 +213,7 @@ JSON, with its keys.
           "double_releases": 0,
           "second_allocations": 0,
           "views": 0,
+          "undivided": 0,
           "ignored": 0,
           "devices": [
             {
@@ -695,9 +697,9 @@ here. The runtime's own figure adds them up.
   > json.dump(nodes, open("programs.json", "w"))
   > .
   $ tidemark info programs.json | sed -n '/fullest core/,/^$/p;/^Why/,/^$/p;/per core/,$p'
-    L1 of the fullest core   12.00KiB          12,288          16,384  core_peak_total
+    L1 of the fullest core <=12.00KiB          12,288          16,384  core_peak_total
       buffers                     0 B               0               0  core_peak_l1
-      circular buffers       12.00KiB          12,288          16,384  core_peak_cb
+      circular buffers     <=12.00KiB          12,288          16,384  core_peak_cb
   
   Why they differ
     l1_peak                      +12,288  program memory that the next program has replaced is still counted
@@ -717,8 +719,85 @@ here. The runtime's own figure adds them up.
      peak core       DRAM         L1  buffers    calls  operation
       12.00KiB        0 B        0 B        0        1  ttnn::add
        4.00KiB        0 B        0 B        0        1  ttnn::neg
+  
+  2 circular buffers may belong to a second program of the same call, but no release or address says so: sizes are added up, and figures that include them are upper bounds.
   $ tidemark info --json programs.json | grep -c '"replaced"'
   3
+
+Two programs in one call without a release, too, where addresses tell them apart: a program's circular buffers follow each other in a
+core, so one that starts again at the first address belongs to the next program. The first program here has 12 KiB in one core; the second
+has 8 KiB in that core and 16 KiB in another one: 24 KiB in all.
+
+  $ cat > write.py <<'.'
+  > import json
+  > def write(file, *buffers):
+  >     nodes = []
+  >     def add(type, **params): nodes.append(dict(counter=len(nodes), node_type=type, params=params, connections=[], stacking_level=0))
+  >     add("function_start", name="ttnn::sort")
+  >     for buffer in buffers:
+  >         if buffer == "release": add("circular_buffer_deallocate_all", device_id=0); continue
+  >         address, size, cores = buffer
+  >         add("circular_buffer_allocate", size=size << 10, address=address << 10, core_range_set="{[%s]}" % cores, globally_allocated="0", device_id=0)
+  >     add("function_end", name="ttnn::sort")
+  >     json.dump(nodes, open(file, "w"))
+  > one, two, both = "0-0 - 0-0", "1-0 - 1-0", "0-0 - 1-0"
+  > first = [(100, 4, one), (104, 4, one), (108, 4, one)]
+  > write("two.json", *first, (100, 4, both), (104, 8, two), (112, 4, both))
+  > write("led.json", "release", *first, (100, 4, both), (104, 8, two), (112, 4, both))
+  > write("apart.json", *first, (100, 4, two), (100, 4, one))
+  > write("unclear.json", (0, 4, one), (0, 4, one), (0, 4, one), (0, 4, one))
+  > write("over.json", (100, 4, two), *first, (104, 12, both))
+  > write("known.json", "release", (0, 4, one), (0, 4, one), (0, 4, one))
+  > .
+  $ /usr/bin/python3 write.py
+  $ for file in two led; do tidemark info $file.json | sed -n '/L1 of one/,/fullest core/p;/circular buffers  /p;/replaced/p;/bound/p;/per core/,/^$/p'; done
+    L1 of one device         24.00KiB          24,576          28,672  l1_peak
+    L1 of the fullest core   16.00KiB          16,384          28,672  core_peak_total
+      circular buffers       16.00KiB          16,384          28,672  core_peak_cb
+    l1_peak                      +12,288  program memory that the next program has replaced is still counted
+    core_peak_cb                 +12,288  program memory that the next program has replaced is still counted
+    core_peak_total              +12,288  program memory that the next program has replaced is still counted
+      per core      cores kind           node  address                       allocated by
+       8.00KiB          1 cb                5  106496                        ttnn::sort
+       4.00KiB          2 cb                4  102400                        ttnn::sort
+       4.00KiB          2 cb                6  114688                        ttnn::sort
+  
+    L1 of one device         24.00KiB          24,576          28,672  l1_peak
+    L1 of the fullest core   16.00KiB          16,384          28,672  core_peak_total
+      circular buffers       16.00KiB          16,384          28,672  core_peak_cb
+    l1_peak                      +12,288  program memory that the next program has replaced is still counted
+    core_peak_cb                 +12,288  program memory that the next program has replaced is still counted
+    core_peak_total              +12,288  program memory that the next program has replaced is still counted
+      per core      cores kind           node  address                       allocated by
+       8.00KiB          1 cb                6  106496                        ttnn::sort
+       4.00KiB          2 cb                5  102400                        ttnn::sort
+       4.00KiB          2 cb                7  114688                        ttnn::sort
+  
+  $ tidemark info apart.json | grep -e 'L1 of' -e bound
+    L1 of one device       <=16.00KiB          16,384          20,480  l1_peak
+    L1 of the fullest core <=12.00KiB          12,288          20,480  core_peak_total
+  1 circular buffer may belong to a second program of the same call, but no release or address says so: sizes are added up, and figures that include them are upper bounds.
+
+If the addresses do not tell them apart, the sum is an upper bound, and that is said. A release before the program says that it is one.
+
+  $ tidemark info unclear.json | grep -e 'L1 of' -e 'circular buffers  ' -e bound
+    L1 of one device       <=16.00KiB          16,384          16,384  l1_peak
+    L1 of the fullest core <=16.00KiB          16,384          16,384  core_peak_total
+      circular buffers     <=16.00KiB          16,384          16,384  core_peak_cb
+  3 circular buffers may belong to a second program of the same call, but no release or address says so: sizes are added up, and figures that include them are upper bounds.
+  $ tidemark info over.json | grep -e 'L1 of' -e 'circular buffers  ' -e bound
+    L1 of one device       <=32.00KiB          32,768          28,672  l1_peak
+    L1 of the fullest core <=16.00KiB          16,384          28,672  core_peak_total
+      circular buffers     <=16.00KiB          16,384          28,672  core_peak_cb
+  1 circular buffer may belong to a second program of the same call, but no release or address says so: sizes are added up, and figures that include them are upper bounds.
+  $ tidemark info known.json | grep -e 'L1 of' -e bound
+    L1 of one device         12.00KiB          12,288          12,288  l1_peak
+    L1 of the fullest core   12.00KiB          12,288          12,288  core_peak_total
+  $ for file in two unclear over known; do tidemark info --json $file.json | grep '"undivided"'; done
+          "undivided": 0,
+          "undivided": 3,
+          "undivided": 1,
+          "undivided": 0,
 
 The runtime releases before each program, and when it destroys one: a program without circular buffers in the capture is one after whose
 release none are allocated. Here, that is the second of two; then none, because the first release of the function belongs to the program

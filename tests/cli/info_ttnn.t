@@ -84,8 +84,19 @@ Reports of ttnn, which ttnn-visualizer shows: db.sqlite. Three generations of it
   < 3         ttnn.matmul                      1 ms        4    2.00MiB   64.00KiB          -
   [1]
 
-As JSON; -n limits every table.
+-n limits every table.
 
+  $ tidemark info -n 1 v2.sqlite | sed -n 's/^\(Peaks\|Alive in [a-z0-9_]*\|Operation\) .*/\1/p;/ more$/p'
+  Peaks
+    and 3 more
+  Alive in dram
+    and 4 more
+  Alive in l1
+    and 2 more
+  Alive in l1_small
+  Alive in trace
+  Operation
+    and 6 more
   $ tidemark info -n 1 --json v2.sqlite | sed '/"time"/d;/"host"/d'
   {
     "schema": "tidemark.info",
@@ -447,55 +458,42 @@ Rows that make no sense are refused, with their number; the rest is shown.
   >   "INSERT INTO tensors VALUES (15, 's', 'd', 'l', NULL, 0, 'here', 0)" \
   >   "UPDATE operations SET name = char(27) || '[2J' || x'ff' WHERE operation_id = 3" \
   >   "UPDATE captured_graph SET captured_graph = '[{' WHERE operation_id = 4"
-  $ tidemark info -n 1 bad.sqlite
+  $ tidemark info bad.sqlite > bad
   bad.sqlite: captured graph of operation 4: byte 2, after node 0: the file ends too early
   bad.sqlite: row 38 of buffers: address is negative
   bad.sqlite: row 39 of buffers: max_size_per_bank is negative
   bad.sqlite: row 40 of buffers: buffer_type is too large
   bad.sqlite: row 6 of tensors: address is not a number
-  Operations     bad.sqlite: 7 operations, 1 device
-  Banks          the report does not say how many banks DRAM has; all cards with such an L1 have 12
-  Unused         at the peak of l1 of device 0, 1 of 3 buffers held tensors that no later operation used: 64 KiB of each bank
-  Never released ttnn.add left 3 buffers of 4 KiB in dram of device 0, 12 KiB of each bank, from operation 4 to 6; a leak, unless it is a cache or an output
-  
-  Errors: 1
-    operation 7 ttnn.matmul: out of memory: 512 MiB of dram, 42.67 MiB in each of
-      12 banks of 1021.56 MiB
-  
-  Device  grid         core L1   L1 banks         bank     L1_SMALL   from address
-  0       8x8          1.43MiB         64      1.31MiB     26.00KiB         102400
-  
-  Peaks  kind        one bank           bytes   of it  banks   all banks  buffers      at end   after
-  0      dram         2.01MiB       2,109,440    0.2%     12    24.14MiB        5     2.01MiB       6  ttnn.add
-    and 3 more
-  
-  Alive in dram of device 0 after operation 6 ttnn.add
-    free: unknown, since the report does not say where the region is; between the buffers 3 holes, the largest 6143 KiB
-      one bank          bytes      address  since                       last use  tensor
-       1.00MiB      1,048,576         1024      1  ttnn.from_torch             3      10  [1, 1, 2048, 2048] BFLOAT16 TILE
-    and 4 more
-  
-  Alive in l1 of device 0 after operation 5 ttnn.add
-    free: 1234 KiB of a bank in 4 holes, the largest 1.05 MiB, fragmentation 13.1 %
-      one bank          bytes      address  since                       last use  tensor
-      64.00KiB         65,536      1400000      3  ?[2J?                       4      12  [1, 1, 512, 2048] BFLOAT16 TILE
-    and 2 more
-  
-  Alive in l1_small of device 0 after operation 3 ?[2J?
-    free: 24 KiB of a bank in 2 holes, the largest 16.69 KiB, fragmentation 30.5 %
-      one bank          bytes      address  since                       last use  tensor
-       2.00KiB          2,048      1480000      3  ?[2J?                       -       -  -
-  
-  Alive in trace of device 0 after operation 5 ttnn.add
-    free: unknown, since the report does not say where the region is; between the buffers 0 holes
-      one bank          bytes      address  since                       last use  tensor
-     128.00KiB        131,072    943718400      5  ttnn.add                    -       -  -
-  
-  After each operation: one bank of the fullest device; cb: its fullest core while it ran
-  Operation                              duration  buffers       dram         l1         cb
-  3         ?[2J?                            1 ms        4    2.00MiB   64.00KiB  256.00KiB
-    and 6 more
   [2]
+  $ diff v2 bad
+  1c1
+  < Operations     v2.sqlite: 7 operations, 1 device
+  ---
+  > Operations     bad.sqlite: 7 operations, 1 device
+  16c16
+  < 0      l1_small     2.00KiB           2,048    7.7%     64   128.00KiB        1     2.00KiB       3  ttnn.matmul
+  ---
+  > 0      l1_small     2.00KiB           2,048    7.7%     64   128.00KiB        1     2.00KiB       3  ?[2J?
+  31c31
+  <     64.00KiB         65,536      1400000      3  ttnn.matmul                 4      12  [1, 1, 512, 2048] BFLOAT16 TILE
+  ---
+  >     64.00KiB         65,536      1400000      3  ?[2J?                       4      12  [1, 1, 512, 2048] BFLOAT16 TILE
+  35c35
+  < Alive in l1_small of device 0 after operation 3 ttnn.matmul
+  ---
+  > Alive in l1_small of device 0 after operation 3 ?[2J?
+  38c38
+  <      2.00KiB          2,048      1480000      3  ttnn.matmul                 -       -  -
+  ---
+  >      2.00KiB          2,048      1480000      3  ?[2J?                       -       -  -
+  47,48c47
+  < 3         ttnn.matmul                      1 ms        4    2.00MiB   64.00KiB  256.00KiB
+  < 4         ttnn.add                       200 us        6    2.00MiB   96.00KiB   16.00KiB
+  ---
+  > 3         ?[2J?                            1 ms        4    2.00MiB   64.00KiB  256.00KiB
+  49a49
+  > 4         ttnn.add                       200 us        6    2.00MiB   96.00KiB          -
+  [1]
   $ $DATADIR/ttnn/make_report 2 view.sqlite "DROP TABLE buffers" \
   >   "CREATE VIEW buffers AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS operation_id FROM c"
   $ tidemark info view.sqlite | head -n 2

@@ -31,7 +31,7 @@ A card that nobody uses, and one of a kind that its driver does not name.
   $ tidemark status | calm
   tidemark VERSION, TIME: 2 devices, 0 processes, driver 2.4.0
   
-  #0  n150, Wormhole  number unknown  /dev/tenstorrent/0  0000:01:00.0
+  /0  n150, Wormhole  number unknown  /dev/tenstorrent/0  0000:01:00.0
     chip id unknown
     47.2/100 C  35.5/85 W  1000 MHz  0.85 V
     ~64 cores  ~12 DRAM banks  hardware queues unknown
@@ -41,7 +41,7 @@ A card that nobody uses, and one of a kind that its driver does not name.
     cb            unknown   85.05MiB    unknown    unknown    unknown      - -/M
     Free: l1 (shared with cb), cb (shared with l1): both use the same memory
   
-  #1  unknown card, Blackhole  number unknown  /dev/tenstorrent/1  0000:02:00.0
+  /1  unknown card, Blackhole  number unknown  /dev/tenstorrent/1  0000:02:00.0
     chip id unknown
     telemetry unknown: the driver offers none
     cores unknown  DRAM banks unknown  hardware queues unknown
@@ -59,8 +59,7 @@ A program uses it, another one has ended and left its counters, and a third only
   $ tidemark smi | calm
   tidemark VERSION, TIME: 2 devices, 2 processes, driver 2.4.0
   
-  #0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0
-    chip 0x100018611902010
+  0  n150, Wormhole  /dev/tenstorrent/0  0000:01:00.0  chip 0x100018611902010
     47.2/100 C  35.5/85 W  1000 MHz  0.85 V
     ~64 cores  ~12 DRAM banks  hardware queues unknown
     Memory           Used      Total       Free    Largest       Peak  Share Src
@@ -76,7 +75,7 @@ A program uses it, another one has ended and left its counters, and a third only
       firmware               ~2.14MiB   2.3%  inferred (model)
       free or not counted   ~43.55MiB  47.5%  what is left
   
-  #1  unknown card, Blackhole  number unknown  /dev/tenstorrent/1  0000:02:00.0
+  /1  unknown card, Blackhole  number unknown  /dev/tenstorrent/1  0000:02:00.0
     chip id unknown
     telemetry unknown: the driver offers none
     cores unknown  DRAM banks unknown  hardware queues unknown
@@ -93,7 +92,7 @@ A program uses it, another one has ended and left its counters, and a third only
   seen, it may have been more. '~': inferred, not counted. stale: left by ended
   processes, no longer on the device.
   $ COLUMNS=120 tidemark smi -d /dev/tenstorrent/0 | calm | sed -n '3,10p;18,22p'
-  #0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0  chip 0x100018611902010
+  0  n150, Wormhole  /dev/tenstorrent/0  0000:01:00.0  chip 0x100018611902010
     47.2/100 C  35.5/85 W  1000 MHz  0.85 V
     ~64 cores  ~12 DRAM banks  hardware queues unknown
     Memory           Used      Total       Free    Largest       Peak  Share                               Source
@@ -112,11 +111,11 @@ A program uses it, another one has ended and left its counters, and a third only
 
 Choosing.
 
-  $ tidemark status -p 777 | calm | grep -E '^#|USER'
-  #0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0
+  $ tidemark status -p 777 | calm | grep -E '^[0-9] |USER'
+  0  n150, Wormhole  /dev/tenstorrent/0  0000:01:00.0  chip 0x100018611902010
       777 USER     0       -          -          -          -          -          -          - D    /usr/bin/idle train.py
   $ tidemark status -d 0x0100018611902010 | calm | head -3 | tail -1
-  #0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0
+  0  n150, Wormhole  /dev/tenstorrent/0  0000:01:00.0  chip 0x100018611902010
   $ tidemark status -p 777 -p 4242 | grep -cE ' (777|4242) '
   2
   $ tidemark status -p 1
@@ -249,7 +248,7 @@ Two processes of a region. The total of circular buffers is that of the last wri
   $ printf '\000\300' | dd of=m/shm/tt_device_$((16#0100018611902010))_memory bs=1 seek=80 conv=notrunc status=none
   $ printf '\000' | dd of=m/shm/tt_device_$((16#0100018611902010))_memory bs=1 seek=82 conv=notrunc status=none
   $ tidemark status | calm | grep -E '^  cb |^ +424|Problems'
-    cb           96.00KiB   85.05MiB   84.96MiB    unknown  >96.00KiB   0.1% S/M
+    cb           0.094MiB   85.05MiB   84.96MiB    unknown  >0.094MiB   0.1% S/M
      4242 USER     0       -    2.00KiB        0 B   48.00KiB        0 B        0 B          - S    /usr/bin/python3 train.py
      4243 USER     0       -    2.00KiB        0 B   48.00KiB        0 B        0 B          - S    /usr/bin/python3 train.py
   $ printf '\001' | dd of=m/shm/tt_device_$((16#0100018611902010))_memory bs=1 seek=48 conv=notrunc status=none
@@ -323,7 +322,7 @@ card, but all cards are of one type.
   $ tidemark status --long -d 5 | calm
   tidemark VERSION, TIME: 1 device, 1 process
   
-  #5  ~n300, Wormhole  device 5  chip 0x761916091
+  5  ~n300, Wormhole  chip 0x761916091
     telemetry unknown: no card of the driver is known to be this device
     ~56 cores  ~12 DRAM banks  hardware queues unknown
     Memory           Used      Total       Free    Largest       Peak  Share Src
@@ -448,11 +447,11 @@ A program that uses the library, on a machine without cards.
   $ tidemark status -p $! | steady $!
   tidemark VERSION, TIME: 1 device, 1 process
   
-  #0  n150, Wormhole  device 0  chip 0x1234
+  0  n150, Wormhole  chip 0x1234
     telemetry unknown: no card of the driver is known to be this device
     64 cores  12 DRAM banks  hardware queues unknown
     Memory           Used      Total       Free    Largest       Peak  Share Src
-    dram         24.00KiB   12.00GiB   12.00GiB   12.00GiB   24.00KiB   0.0% L
+    dram         0.023MiB 12288.0MiB 12288.0MiB 12287.5MiB   0.023MiB   0.0% L
     l1                0 B   64.00MiB   64.00MiB   64.00MiB        0 B   0.0% L
     trace          1000 B    unknown    unknown    unknown     1000 B      - L
     cb                0 B   64.00MiB   64.00MiB   64.00MiB        0 B   0.0% L
@@ -495,7 +494,7 @@ leave it out.
   >     print("locked", flush=True)
   >     time.sleep(60)' ledgers/tidemark-$(id -u).7/* > locked & read ready < locked; holder=$!
   $ tidemark status | sed -E 's/ +/ /g' | grep -o -e '^ dram [^ ]*' -e "^ $pid?" -e "is only claimed: its ledger names" | sed "s/$pid/PID/"
-   dram 24.00KiB
+   dram 0.023MiB
    PID?
   is only claimed: its ledger names
   $ tidemark top --once | grep -c "$pid?"

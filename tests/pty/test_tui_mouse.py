@@ -2,18 +2,12 @@
 
 import os
 import re
-import shlex
 import signal
 import unittest
 
-from screen import Screen
+from tui import go_on, start, start_in_shell, stop, wait_chosen
 
-FIXTURE = os.environ["TUI_FIXTURE"]
 ON, OFF = b"\x1b[?1000h", b"\x1b[?1000l"
-
-
-def start(*options, rows=40, cols=130, **how):
-    return Screen([FIXTURE, *options], rows, cols, **how)
 
 
 class Mouse(unittest.TestCase):
@@ -32,19 +26,11 @@ class Mouse(unittest.TestCase):
     def click(self, s, part, line=None):
         self.report(s, 0, self.place(s, part, line))
 
-    def chosen_is(self, s, pid):
-        def is_chosen(_):
-            for y, text in enumerate(s.screen.display):
-                if re.match(rf"\s+{pid} ", text):
-                    return s.screen.buffer[y][0].bg != "default"
-            return False
-        s.wait(is_chosen, f"{pid} to be chosen")
-
     def test_a_click_chooses_a_line(self):
         with start("processes=9") as s:
             s.wait_for("1000 anna")
             self.click(s, "1004 ")
-            self.chosen_is(s, 1004)
+            wait_chosen(s, 1004)
             self.assertIn("MEMORY▽", s.text())  # it opened nothing
 
     def test_two_clicks_open_it(self):
@@ -81,9 +67,9 @@ class Mouse(unittest.TestCase):
             at = self.place(s, "1002 ")
             self.report(s, 65, at)
             self.report(s, 65, at)
-            self.chosen_is(s, 1006)
+            wait_chosen(s, 1006)
             self.report(s, 64, at)
-            self.chosen_is(s, 1003)
+            wait_chosen(s, 1003)
 
     def test_tabs_and_keys_can_be_clicked(self):
         with start() as s:
@@ -159,16 +145,10 @@ class Mouse(unittest.TestCase):
                 self.assertGreater(s.bytes.rfind(b"\x1b[?1006l"), s.bytes.rfind(b"\x1b[?1006h"), number)
 
     def test_not_while_it_is_stopped(self):
-        with Screen(["/bin/bash", "--norc", "--noprofile", "-i"], 30, 110, env={"PS1": "ready> "}) as s:
-            s.wait_for("ready>")
-            s.send(f"{shlex.quote(FIXTURE)}\r")
-            s.wait_for("1000 anna")
-            s.send("\x1a")
-            s.wait_for("Stopped")
+        with start_in_shell() as s:
+            stop(s)
             self.assertGreater(s.bytes.rfind(OFF), s.bytes.rfind(ON))
-            s.screen.reset()
-            s.send("fg\r")
-            s.wait_for("1000 anna")
+            go_on(s)
             self.assertGreater(s.bytes.rfind(ON), s.bytes.rfind(OFF))
             s.send("q")
             s.wait_for("ended well")

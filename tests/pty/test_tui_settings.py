@@ -7,9 +7,9 @@ import subprocess
 import tempfile
 import unittest
 
+import tui
 from screen import Screen
 
-FIXTURE = os.environ["TUI_FIXTURE"]
 COMMAND = os.environ["TIDEMARK_COMMAND"]
 
 
@@ -21,7 +21,7 @@ class Settings(unittest.TestCase):
         self.file = self.root / "tidemark" / "top.conf"
 
     def start(self, *options, **how):
-        return Screen([FIXTURE, f"settings={self.file}", "interval=0", *options], 40, 130, **how)
+        return tui.start(f"settings={self.file}", "interval=0", *options, **how)
 
     def end(self, s):
         s.send("q")

@@ -1,9 +1,9 @@
 """What the monitor does to its terminal, to signals, and to other processes."""
 
 import fcntl
+import functools
 import os
 import re
-import shlex
 import signal
 import struct
 import subprocess
@@ -11,14 +11,12 @@ import termios
 import time
 import unittest
 
+import tui
 from screen import Screen
+from tui import FIXTURE, go_on, start_in_shell, stop
 
-FIXTURE = os.environ["TUI_FIXTURE"]
 ENTER, LEAVE = b"\x1b[?1049h", b"\x1b[?1049l"
-
-
-def start(*options, rows=30, cols=110, **how):
-    return Screen([FIXTURE, *options], rows, cols, **how)
+start = functools.partial(tui.start, rows=30, cols=110)
 
 
 class Leaving(unittest.TestCase):
@@ -103,16 +101,10 @@ class Leaving(unittest.TestCase):
             s.wait_end()
 
     def test_stopped_and_continued(self):
-        with Screen(["/bin/bash", "--norc", "--noprofile", "-i"], 30, 110, env={"PS1": "ready> "}) as s:
-            s.wait_for("ready>")
-            s.send(f"{shlex.quote(FIXTURE)}\r")
-            s.wait_for("1000 anna")
-            s.send("\x1a")
-            s.wait_for("Stopped")
+        with start_in_shell() as s:
+            stop(s)
             self.assertGreater(s.bytes.rfind(LEAVE), s.bytes.rfind(ENTER))
-            s.screen.reset()
-            s.send("fg\r")
-            s.wait_for("1000 anna")
+            go_on(s)
             self.assertGreater(s.bytes.rfind(ENTER), s.bytes.rfind(LEAVE))
             s.send("q")
             s.wait_for("ended well")
@@ -134,12 +126,8 @@ class Leaving(unittest.TestCase):
             self.is_as_before(s)
 
     def test_resized_while_it_was_stopped(self):
-        with Screen(["/bin/bash", "--norc", "--noprofile", "-i"], 30, 110, env={"PS1": "ready> "}) as s:
-            s.wait_for("ready>")
-            s.send(f"{shlex.quote(FIXTURE)}\r")
-            s.wait_for("1000 anna")
-            s.send("\x1a")
-            s.wait_for("Stopped")
+        with start_in_shell() as s:
+            stop(s)
             s.resize(20, 60)
             s.screen.reset()
             s.send("fg\r")

@@ -71,7 +71,7 @@ static inline void walk_buffers(struct tdm_ledger *ledger, size_t device)
 		const struct tdm_ledger_buffer *b = &buffers[i];
 		WALK_CHECK(b->slot.kind < TDM_KIND_COUNT);
 		WALK_CHECK(b->reserved_bytes == 0 || b->reserved_bytes == b->slot.bank_bytes * b->slot.banks);
-		WALK_CHECK(b->slot.birth != 0 && b->slot.birth <= tdm_ledger_device(ledger, device)->seq);
+		WALK_CHECK(b->slot.birth != 0 && (!exact || b->slot.birth <= tdm_ledger_device(ledger, device)->seq));
 		sum += b->reserved_bytes;
 		walk_texts(ledger, b);
 	}

@@ -252,6 +252,52 @@ static void cover(cores bytes, const struct made *m)
 					bytes[m->device][y][x][a] = kind;
 }
 
+static bool has_core(const struct made *m, uint32_t x, uint32_t y)
+{
+	return m->x0 <= x && x <= m->x1 && m->y0 <= y && y <= m->y1;
+}
+
+static bool meet(const struct made *a, const struct made *b)
+{
+	return a->type == b->type && a->x0 <= b->x1 && b->x0 <= a->x1 && a->y0 <= b->y1 && b->y0 <= a->y1;
+}
+
+/* The memory of the program that runs on a device, in the order of its allocations. */
+struct running {
+	const struct made *nodes[NODES_MAX];
+	size_t count;
+};
+
+/* How many of the allocations are of a program that the one with `m` has replaced: in some core it begins at the first
+ * address again, so it is of another program than each that ends above that address. */
+static size_t count_replaced(const struct running *r, const struct made *m)
+{
+	size_t last = 0;
+	bool restarts = false;
+	for (uint32_t core = 0; core < GRID * GRID; core++) {
+		uint64_t lowest = UINT64_MAX;
+		for (size_t i = 0; i < r->count; i++)
+			if (meet(r->nodes[i], m) && has_core(r->nodes[i], core % GRID, core / GRID))
+				lowest = r->nodes[i]->address < lowest ? r->nodes[i]->address : lowest;
+		restarts |= lowest != UINT64_MAX && has_core(m, core % GRID, core / GRID) && m->address <= lowest;
+	}
+	for (size_t i = 0; i < r->count && restarts; i++)
+		if (meet(r->nodes[i], m) && m->address < r->nodes[i]->address + r->nodes[i]->size)
+			last = i + 1;
+	return last;
+}
+
+static void run_on(struct running *r, cores bytes, const struct made *m)
+{
+	size_t gone = count_replaced(r, m);
+	memmove(r->nodes, r->nodes + gone, (r->count - gone) * sizeof *r->nodes);
+	r->count -= gone;
+	r->nodes[r->count++] = m;
+	memset(bytes[m->device], 0, sizeof bytes[m->device]);
+	for (size_t i = 0; i < r->count; i++)
+		cover(bytes, r->nodes[i]);
+}
+
 static void look(cores bytes, uint32_t device, int64_t *most, int64_t *most_cb, int64_t *sum)
 {
 	*most = *most_cb = *sum = 0;
@@ -276,6 +322,7 @@ static int64_t larger(int64_t a, int64_t b)
 static void model_exact(const struct world *w, struct exact_model *out)
 {
 	static cores bytes;
+	struct running running[DEVICES] = { 0 };
 	memset(bytes, 0, sizeof bytes);
 	*out = (struct exact_model){ 0 };
 	int64_t l1[DEVICES] = { 0 }, bank[DEVICES] = { 0 }, dram[DEVICES] = { 0 };
@@ -296,12 +343,15 @@ static void model_exact(const struct world *w, struct exact_model *out)
 			bank[m->device] += m->is_l1 ? sign * (int64_t)m->bank : 0;
 		} else if (m != NULL && m->type == TDM_CAPTURE_CB_DEALLOCATE_ALL) {
 			memset(bytes[m->device], 0, sizeof bytes[m->device]);
+			running[m->device].count = 0;
 		} else if (m != NULL && tdm_capture_is_program_memory(m->type)) {
-			if (steps_of[m->device] != steps)
+			if (steps_of[m->device] != steps) {
 				memset(bytes[m->device], 0, sizeof bytes[m->device]);
+				running[m->device].count = 0;
+			}
 			steps_of[m->device] = steps;
 			if (!m->is_view)
-				cover(bytes, m);
+				run_on(&running[m->device], bytes, m);
 		}
 		steps += m != NULL && (m->type == TDM_CAPTURE_FUNCTION_START || m->type == TDM_CAPTURE_FUNCTION_END);
 		for (uint32_t d = 0; d < DEVICES; d++) {

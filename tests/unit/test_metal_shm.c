@@ -232,7 +232,9 @@ static void run_script(struct script *script, struct tdm_metal_region *r)
 		if (script->len[i] == 0)
 			script->len[i] = TDM_METAL_SIZE;
 	tdm_metal_region_init(r);
-	struct tdm_metal_reading reading = { read_script, script, script->before, &script->copy };
+	struct tdm_metal_reading reading = {
+		.read = read_script, .context = script, .before = script->before, .copy = &script->copy
+	};
 	tdm_metal_read_settled(&reading, r);
 	assert_true(tdm_metal_region_is_valid(r));
 }
@@ -434,6 +436,51 @@ static void test_list(void **state)
 	tree_done(&tree);
 }
 
+/* A list leaves its files open for the next one, which must notice what happened to them. */
+static void test_list_again(void **state)
+{
+	(void)state;
+	struct tree tree;
+	struct metal_bytes m;
+	struct tdm_metal_list lists[2] = { 0 };
+	static const char first[] = "tt_device_3_memory", second[] = "tt_device_4_memory";
+	enum { ROUNDS = 5 };
+	static const uint64_t totals[ROUNDS][2] = { { 1, 2 }, { 1, 2 }, { 11, 2 }, { 11, 22 }, { 11, 222 } };
+	tree_init(&tree);
+	metal_sample(&m, 3, &metal_common);
+	for (int round = 0; round < ROUNDS; round++) {
+		struct tdm_metal_list *list = &lists[round % 2], *before = &lists[(round + 1) % 2];
+		char other[PATH_MAX];
+		metal_total(&m, 0, totals[round][0]);
+		if (round != 1) /* nothing changes; then in place */
+			put(&tree, first, &m);
+		metal_total(&m, 0, totals[round][1]);
+		snprintf(other, sizeof other, "%s", tree_path(&tree, "other"));
+		if (round == 0 || round == 3) { /* a new file replaces it */
+			put(&tree, "other", &m);
+			assert_int_equal(rename(other, tree_path(&tree, second)), 0);
+		}
+		if (round == 4) { /* it is deleted and made again */
+			assert_int_equal(unlink(tree_path(&tree, second)), 0);
+			put(&tree, second, &m);
+		}
+		assert_int_equal(tdm_metal_list_read(list, before, tree.root), 0);
+		assert_int_equal(list->count, 2);
+		for (size_t i = 0; i < 2; i++) {
+			assert_true(tdm_metal_region_is_valid(&list->regions[i]));
+			assert_int_equal(list->regions[i].status, TDM_METAL_OK);
+			assert_true(list->regions[i].total.of[TDM_KIND_DRAM] == totals[round][i]);
+			assert_int_equal(list->regions[i].slot_count, lists[0].regions[0].slot_count);
+		}
+	}
+	assert_int_equal(unlink(tree_path(&tree, second)), 0);
+	assert_int_equal(tdm_metal_list_read(&lists[1], &lists[0], tree.root), 0);
+	assert_int_equal(lists[1].count, 1);
+	tdm_metal_list_done(&lists[0]);
+	tdm_metal_list_done(&lists[1]);
+	tree_done(&tree);
+}
+
 static void test_list_is_cut(void **state)
 {
 	(void)state;
@@ -466,6 +513,7 @@ int main(void)
 		cmocka_unit_test(test_read_fails),
 		cmocka_unit_test(test_against_a_writer),
 		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_list_again),
 		cmocka_unit_test(test_list_is_cut),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

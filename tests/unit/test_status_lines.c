@@ -38,7 +38,7 @@ static void every_device_of_a_galaxy_is_there(void **state)
 		assert_true(widest(out.data) <= 80);
 		for (int i = 0; i < 32; i++) {
 			snprintf(label, sizeof label, "%d", i);
-			snprintf(name, sizeof name, is_long ? "\n#%s  n150, " : "\n%-4sn150 ", label);
+			snprintf(name, sizeof name, is_long ? "\n%s  n150, " : "\n%-4sn150 ", label);
 			assert_has(&out, name);
 			snprintf(name, sizeof name, "     77 %-8s %3s ", "alice", label);
 			assert_has(&out, name);
@@ -47,8 +47,8 @@ static void every_device_of_a_galaxy_is_there(void **state)
 		assert_int_equal(strstr(out.data, "DRAM banks") != NULL, is_long);
 	}
 	render(&make, (struct tdm_pick){ .device = "/dev/tenstorrent/31" }, 80, false, &out);
-	assert_has(&out, ": 1 device, 1 process\n\n#31  n150");
-	assert_has_not(&out, "#30");
+	assert_has(&out, ": 1 device, 1 process\n\n31  n150");
+	assert_has_not(&out, "30  n150");
 	tdm_buf_done(&out);
 }
 
@@ -248,7 +248,7 @@ static void boards_are_in_a_table_of_their_own(void **state)
 				 "Dev Card    Node               PCI             Temp C Power W   MHz Procs\n"
 				 "/0  n300    /dev/tenstorrent/0 0000:01:00.0        47       -     -     1\n"
 				 "/1  n300    /dev/tenstorrent/1 0000:02:00.0        47       -     -     1\n");
-		assert_has_not(&out, "#4  n300,");
+		assert_has_not(&out, "/0  n300,");
 		/* That it has the card open says nothing new about a process that has a device. */
 		assert_has(&out, "     42 alice      0 ");
 		assert_has_not(&out, "     42 alice     /0 ");

@@ -236,6 +236,29 @@ static void rows_that_point_elsewhere(void **state)
 	expect_json(&table, "[]\n");
 }
 
+static void sizes_of_a_row_or_of_a_column_have_one_unit(void **state)
+{
+	static const struct tdm_column columns[] = {
+		{ "Used", "used", ROW(bytes), TDM_BYTES },
+		{ "Peak", "peak", ROW(waits), TDM_BYTES, .before = 1 },
+	};
+	static const struct row rows[] = { { .bytes = 3 << 20, .waits = UINT64_C(5) << 30 },
+		{ .bytes = 64 << 20, .waits = UINT64_C(9) << 30 }, { .bytes = 0, .waits = 256 << 20 } };
+	struct tdm_table table = { TDM_COLUMNS(columns), rows, sizeof *rows, 3 };
+	(void)state;
+	expect_text(&table, &term,
+		"      Used       Peak\n   3.00MiB    5.00GiB\n  64.00MiB    9.00GiB\n       0 B  256.00MiB\n");
+	table.units = TDM_UNITS_ROW;
+	expect_text(&table, &term,
+		"      Used       Peak\n   3.00MiB 5120.00MiB\n  0.062GiB    9.00GiB\n       0 B  256.00MiB\n");
+	table.units = TDM_UNITS_COLUMN;
+	expect_text(&table, &term,
+		"      Used       Peak\n   3.00MiB    5.00GiB\n  64.00MiB    9.00GiB\n       0 B    0.25GiB\n");
+	table.limit = 1;
+	expect_text(&table, &term, "      Used       Peak\n   3.00MiB    5.00GiB\n  and 2 more\n");
+	expect_json(&table, "[{\"used\": 3145728,\"peak\": 5368709120}]\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +267,7 @@ int main(void)
 		cmocka_unit_test(numbers_are_never_cut),
 		cmocka_unit_test(cells_that_do_not_fit),
 		cmocka_unit_test(rows_that_are_not_shown_are_counted),
+		cmocka_unit_test(sizes_of_a_row_or_of_a_column_have_one_unit),
 		cmocka_unit_test(rows_that_point_elsewhere),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

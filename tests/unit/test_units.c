@@ -269,6 +269,37 @@ static void counts_have_a_comma_every_three_digits(void **state)
 }
 
 /* Whatever the room is, nothing behind it is touched and the text is ended. */
+/* Figures that are compared have one unit, which is that of the largest unless a small one would vanish. */
+static void compared_figures_have_one_unit(void **state)
+{
+	(void)state;
+	const uint64_t kib = 1024, mib = 1024 * kib, gib = 1024 * mib;
+	static const uint64_t unknown = TDM_BYTES_UNKNOWN;
+	const struct {
+		uint64_t figures[4];
+		size_t columns;
+		const char *texts[4];
+	} cases[] = {
+		{ { 12 * gib, 9 * gib / 2, 20 * mib, 0 }, 10, { "12.00GiB", "4.50GiB", "0.020GiB", "0 B" } },
+		{ { 12 * gib, 24 * kib, 0, unknown }, 10, { "12288.0MiB", "0.023MiB", "0 B", "unknown" } },
+		{ { 12 * gib, 24 * kib, 0, unknown }, 8, { "12288MiB", "0.023MiB", "0 B", "unknown" } },
+		{ { 12 * gib, 4 * kib, 1, 12 * gib - 1 }, 10, { "12288.0MiB", "<0.01MiB", "<0.01MiB", "12288.0MiB" } },
+		{ { 2 * kib, 1000, 5, 0 }, 10, { "2048 B", "1000 B", "5 B", "0 B" } },
+		{ { 2 * kib, 1000, 0, 0 }, 10, { "2.00KiB", "0.98KiB", "0 B", "0 B" } },
+		{ { 0, unknown, 0, 0 }, 10, { "0 B", "unknown", "0 B", "0 B" } },
+	};
+	for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+		struct tdm_bytes_range range = { 0 };
+		char text[TDM_BYTES_CAP];
+		for (size_t i = 0; i < 4; i++)
+			tdm_bytes_range_add(&range, cases[c].figures[i]);
+		for (size_t i = 0; i < 4; i++)
+			assert_string_equal(
+				tdm_format_bytes_in(text, sizeof text, cases[c].figures[i], &range, cases[c].columns),
+				cases[c].texts[i]);
+	}
+}
+
 static void no_format_writes_behind_its_capacity(void **state)
 {
 	(void)state;
@@ -330,6 +361,7 @@ int main(void)
 		cmocka_unit_test(a_short_size_is_exact_where_it_can_be),
 		cmocka_unit_test(counts_have_a_comma_every_three_digits),
 		cmocka_unit_test(a_part_has_the_unit_of_its_total),
+		cmocka_unit_test(compared_figures_have_one_unit),
 		cmocka_unit_test(no_format_writes_behind_its_capacity),
 		cmocka_unit_test(printed_sizes_read_back_close_to_what_they_were),
 	};

@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -206,6 +207,33 @@ uint64_t itest_live(uint32_t device, uint32_t kind)
 	int err = tidemark_get_usage(device, kind, &usage);
 	CHECK(err == 0 || err == -ENODEV);
 	return err == 0 ? usage.buffers : 0;
+}
+
+void itest_kill(unsigned times, uint64_t seed, void (*begin)(void), void (*report_for_ever)(void),
+	void (*check)(struct tdm_ledger *ledger))
+{
+	for (unsigned i = 0; i < itest_scale(times); i++) {
+		int ready[2], status;
+		char path[ITEST_PATH_MAX], byte = 0;
+		CHECK(pipe(ready) == 0);
+		pid_t pid = fork();
+		CHECK(pid >= 0);
+		if (pid == 0) {
+			begin();
+			CHECK(write(ready[1], &byte, 1) == 1);
+			report_for_ever();
+		}
+		close(ready[1]);
+		CHECK(read(ready[0], &byte, 1) == 1);
+		usleep((useconds_t)(itest_random(&seed) % 500));
+		CHECK(kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid);
+		CHECK_EQ(itest_ledgers(NULL, pid, path), 1);
+		struct tdm_ledger *ledger = itest_open(path);
+		check(ledger);
+		tdm_ledger_close(ledger);
+		unlink(path);
+		close(ready[0]);
+	}
 }
 
 unsigned long long itest_start_time(void)

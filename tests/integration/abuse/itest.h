@@ -87,6 +87,13 @@ struct tdm_ledger_buffer *itest_buffers(struct tdm_ledger *ledger, size_t device
 int itest_alloc(uint32_t device, uint32_t kind, uint64_t id, uint64_t bank_bytes, uint32_t banks);
 uint64_t itest_live(uint32_t device, uint32_t kind); /* as tidemark_get_usage says */
 
+/*
+ * Forks a child, kills it at a random moment and checks its ledger, itest_scale(times) times. The child runs `begin`,
+ * which reports what is there at any moment, and then `report_for_ever`.
+ */
+void itest_kill(unsigned times, uint64_t seed, void (*begin)(void), void (*report_for_ever)(void),
+	void (*check)(struct tdm_ledger *ledger));
+
 /* The field 22 of /proc/self/stat, which is in the names of ledgers. */
 unsigned long long itest_start_time(void);
 

@@ -3,9 +3,7 @@
 #include "tidemark.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
 
 enum { KILLS = 100 };
 
@@ -121,38 +119,27 @@ static void adopt_for_ever(void)
 	}
 }
 
+static void adopt_one(void)
+{
+	struct tidemark_buffer b = buffer_of(1000, 64);
+	CHECK(tidemark_adopt(&b) == 0);
+}
+
+static void check_counters(struct tdm_ledger *ledger)
+{
+	const struct tdm_ledger_count *c = &tdm_ledger_device(ledger, 0)->counts[TIDEMARK_DRAM];
+	size_t count, adopted = 0;
+	struct tdm_ledger_buffer *buffers = itest_buffers(ledger, 0, &count);
+	for (size_t i = 0; i < count; i++)
+		adopted += (buffers[i].slot.flags & TDM_SLOT_ADOPTED) != 0;
+	CHECK(c->adopted >= adopted && c->allocs + c->adopted >= count);
+	free(buffers);
+}
+
 /* Whenever the program is killed, the counters are those of one moment. */
 static void killed(void)
 {
-	uint64_t seed = 5;
-	for (unsigned i = 0; i < itest_scale(KILLS); i++) {
-		int ready[2], status;
-		char path[ITEST_PATH_MAX], byte = 0;
-		CHECK(pipe(ready) == 0);
-		pid_t pid = fork();
-		CHECK(pid >= 0);
-		if (pid == 0) {
-			struct tidemark_buffer b = buffer_of(1000, 64);
-			CHECK(tidemark_adopt(&b) == 0 && write(ready[1], &byte, 1) == 1);
-			adopt_for_ever();
-		}
-		CHECK(read(ready[0], &byte, 1) == 1);
-		usleep((useconds_t)(itest_random(&seed) % 500));
-		CHECK(kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid);
-		CHECK_EQ(itest_ledgers(NULL, pid, path), 1);
-		struct tdm_ledger *ledger = itest_open(path);
-		const struct tdm_ledger_count *c = &tdm_ledger_device(ledger, 0)->counts[TIDEMARK_DRAM];
-		size_t count, adopted = 0;
-		struct tdm_ledger_buffer *buffers = itest_buffers(ledger, 0, &count);
-		for (size_t k = 0; k < count; k++)
-			adopted += (buffers[k].slot.flags & TDM_SLOT_ADOPTED) != 0;
-		CHECK(c->adopted >= adopted && c->allocs + c->adopted >= count);
-		free(buffers);
-		tdm_ledger_close(ledger);
-		unlink(path);
-		close(ready[0]);
-		close(ready[1]);
-	}
+	itest_kill(KILLS, 5, adopt_one, adopt_for_ever, check_counters);
 }
 
 int main(int argc, char **argv)

@@ -417,7 +417,7 @@ static void report_in_handler(int signal_number)
 static void signals(void)
 {
 	struct sigaction action = { .sa_handler = report_in_handler, .sa_flags = SA_RESTART };
-	int period_us = itest_sanitized() ? 1000 : 50; /* the handler itself must be faster */
+	int period_us = itest_sanitized() || itest_emulated() ? 1000 : 50; /* the handler itself must be faster */
 	struct itimerval often = { { 0, period_us }, { 0, period_us } }, never = { 0 };
 	char name[32];
 	uint64_t allocs = 0;

@@ -135,13 +135,13 @@ static void as_other(void)
 
 static void folder_is_anothers_child(void *context)
 {
-	uint64_t begin = tdm_clock_ns();
 	as_other();
 	CHECK(itest_alloc(0, 0, 1, 64, 1) == 0);
-	/* No noticeable stall, whatever was taken. */
-	CHECK(tdm_clock_ns() - begin < (itest_sanitized() ? 500 : 50) * TDM_NS_PER_MS);
 	if (context != NULL)
 		check_folder(context, 0700);
+	else /* no stall: a search through all names would have ended at the first free one */
+		CHECK(strtoul(strstr(tidemark_ledger_path(), "tidemark-65534.") + strlen("tidemark-65534."), NULL, 10) >
+			TAKEN);
 	tidemark_free(0, 0, 1);
 	CHECK_EQ(tidemark_lost(), 0);
 }
@@ -171,9 +171,7 @@ static void old_names_taken(void)
 		snprintf(name, sizeof name, "tidemark.%d.%llu.%d", (int)getpid(), itest_start_time(), i);
 		close(open(in_dir(name), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
 	}
-	uint64_t begin = tdm_clock_ns();
 	CHECK(itest_alloc(0, 0, 1, 64, 1) == 0);
-	CHECK(tdm_clock_ns() - begin < (itest_sanitized() ? 500 : 50) * TDM_NS_PER_MS);
 	CHECK(strcmp(strrchr(tidemark_ledger_path(), '.'), ".0") == 0);
 	tidemark_free(0, 0, 1);
 }
@@ -218,10 +216,9 @@ static void many_names_taken(void)
 		CHECK(write(fd, "garbage", 7) == 7);
 		close(fd);
 	}
-	uint64_t begin = tdm_clock_ns();
 	CHECK(itest_alloc(0, 0, 1, 64, 1) == 0);
-	CHECK(tdm_clock_ns() - begin < (itest_sanitized() ? 500 : 50) * TDM_NS_PER_MS);
-	CHECK(strtoul(strrchr(tidemark_ledger_path(), '.') + 1, NULL, 10) >= TAKEN);
+	/* A search through all of them would have ended at TAKEN. */
+	CHECK(strtoul(strrchr(tidemark_ledger_path(), '.') + 1, NULL, 10) > TAKEN);
 	tidemark_free(0, 0, 1);
 }
 

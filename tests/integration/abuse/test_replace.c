@@ -5,10 +5,8 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/wait.h>
 
 enum { LOOKS = 3000, KILLS = 150 };
 
@@ -81,34 +79,27 @@ static void fast_writer(void)
 	look_on(report_for_ever, true);
 }
 
+static void report_first(void)
+{
+	report_both(0);
+}
+
+static void report_until_killed(void)
+{
+	_Atomic int never = 0;
+	report_for_ever(&never);
+}
+
+static void check_both(struct tdm_ledger *ledger)
+{
+	size_t count;
+	free(itest_buffers(ledger, 0, &count));
+	CHECK_EQ(count, 2);
+}
+
 static void killed(void)
 {
-	uint64_t seed = 3;
-	for (unsigned i = 0; i < itest_scale(KILLS); i++) {
-		int ready[2], status;
-		char path[ITEST_PATH_MAX], byte = 0;
-		CHECK(pipe(ready) == 0);
-		pid_t pid = fork();
-		CHECK(pid >= 0);
-		if (pid == 0) {
-			static _Atomic int never;
-			report_both(0);
-			CHECK(write(ready[1], &byte, 1) == 1);
-			report_for_ever(&never);
-		}
-		CHECK(read(ready[0], &byte, 1) == 1);
-		usleep((useconds_t)(itest_random(&seed) % 500));
-		CHECK(kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid);
-		CHECK_EQ(itest_ledgers(NULL, pid, path), 1);
-		struct tdm_ledger *ledger = itest_open(path);
-		size_t count;
-		free(itest_buffers(ledger, 0, &count));
-		CHECK_EQ(count, 2);
-		tdm_ledger_close(ledger);
-		unlink(path);
-		close(ready[0]);
-		close(ready[1]);
-	}
+	itest_kill(KILLS, 3, report_first, report_until_killed, check_both);
 }
 
 static void check_usage(uint32_t kind, uint64_t bytes, uint64_t allocs, uint64_t rereports)

@@ -392,7 +392,7 @@ static void handlers(void)
 	static char own_stack[1 << 16];
 	stack_t alternate = { .ss_sp = own_stack, .ss_size = sizeof own_stack };
 	struct sigaction action = { .sa_handler = report_in_handler, .sa_flags = SA_RESTART };
-	int period_us = itest_sanitized() ? 1000 : 50; /* the handler itself must be faster */
+	int period_us = itest_sanitized() || itest_emulated() ? 1000 : 50; /* the handler itself must be faster */
 	struct itimerval often = { { 0, period_us }, { 0, period_us } }, never = { 0 };
 	CHECK(sigaltstack(&alternate, NULL) == 0);
 	for (int round = 0; round < 2; round++) {
