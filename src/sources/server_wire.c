@@ -113,6 +113,17 @@ enum tdm_kind tdm_wire_kind(uint8_t buffer_type)
 	return buffer_type < sizeof kinds ? (enum tdm_kind)kinds[buffer_type] : TDM_KIND_COUNT;
 }
 
+void tdm_wire_put_message(const struct tdm_wire_message *message, uint32_t size, uint8_t dst[TDM_WIRE_SIZE_MAX])
+{
+	memset(dst, 0, size);
+	dst[AT_TYPE] = message->type;
+	dst[AT_BUFFER_TYPE] = message->buffer_type;
+	memcpy(dst + AT_DEVICE, &message->device, sizeof message->device);
+	memcpy(dst + AT_PID, &message->pid, sizeof message->pid);
+	memcpy(dst + AT_BYTES, &message->bytes, sizeof message->bytes);
+	memcpy(dst + AT_ID, &message->id, sizeof message->id);
+}
+
 static uint8_t *put(uint8_t *dst, const void *value, size_t bytes)
 {
 	memcpy(dst, value, bytes);
@@ -134,4 +145,39 @@ void tdm_wire_put_reply(const struct tdm_wire_reply *reply, uint32_t size, uint8
 		at = put(at, others, sizeof others); /* in the middle: what follows moved when they were added */
 	if (size >= sizes[1])
 		put(put(at, totals, sizeof totals), info, sizeof info);
+}
+
+static const uint8_t *get(const uint8_t *src, void *value, size_t bytes)
+{
+	memcpy(value, src, bytes);
+	return src + bytes;
+}
+
+struct tdm_wire_reply tdm_wire_get_reply(const uint8_t *bytes, uint32_t size)
+{
+	uint64_t buffers[4], others[2] = { 0 }, totals[2] = { 0 };
+	uint32_t info[6] = { 0 };
+	int32_t device;
+	memcpy(&device, bytes + AT_DEVICE, sizeof device);
+	const uint8_t *at = get(bytes + AT_TOTALS, buffers, sizeof buffers);
+	if (size >= sizes[2])
+		at = get(at, others, sizeof others);
+	if (size >= sizes[1])
+		get(get(at, totals, sizeof totals), info, sizeof info);
+	return (struct tdm_wire_reply){ .type = (enum tdm_wire_type)bytes[AT_TYPE],
+		.device = device,
+		.dram = buffers[0],
+		.l1 = buffers[1],
+		.l1_small = buffers[2],
+		.trace = buffers[3],
+		.cb = others[0],
+		.kernel = others[1],
+		.total_dram = totals[0],
+		.total_l1 = totals[1],
+		.arch = info[0],
+		.dram_channels = info[1],
+		.dram_per_channel = info[2],
+		.l1_per_core = info[3],
+		.is_available = info[4],
+		.device_count = info[5] };
 }

@@ -70,6 +70,9 @@ enum tdm_wire_found tdm_wire_next(struct tdm_wire *wire, const uint8_t *bytes, s
 /* The kind of memory that the runtime's number of a buffer type means. TDM_KIND_COUNT: none. */
 enum tdm_kind tdm_wire_kind(uint8_t buffer_type);
 
+/* Writes a message of `size` bytes, one of the four sizes, as a client does. */
+void tdm_wire_put_message(const struct tdm_wire_message *message, uint32_t size, uint8_t dst[TDM_WIRE_SIZE_MAX]);
+
 /* What a reply says. What a client's size has no room for is left out. */
 struct tdm_wire_reply {
 	enum tdm_wire_type type;
@@ -81,5 +84,8 @@ struct tdm_wire_reply {
 
 /* Writes a reply of `size` bytes, one of the four sizes. */
 void tdm_wire_put_reply(const struct tdm_wire_reply *reply, uint32_t size, uint8_t dst[TDM_WIRE_SIZE_MAX]);
+
+/* The other way, for clients: what a reply of `size` bytes has no room for is 0. */
+struct tdm_wire_reply tdm_wire_get_reply(const uint8_t *bytes, uint32_t size);
 
 #endif

@@ -198,6 +198,44 @@ static void a_reply_has_its_figures_where_the_client_looks(void **state)
 	}
 }
 
+static void what_a_client_sends_is_what_arrives(void **state)
+{
+	(void)state;
+	const struct tdm_wire_message sent = { TDM_WIRE_KERNEL_LOAD, 2, -1, 77, UINT64_MAX - 1, UINT64_C(1) << 63 };
+	for (unsigned s = 0; s < 4; s++) {
+		uint8_t bytes[TDM_WIRE_SIZE_MAX];
+		struct tdm_wire_message m;
+		size_t used;
+		memset(bytes, 0xff, sizeof bytes);
+		tdm_wire_put_message(&sent, sizes[s], bytes);
+		assert_int_equal(
+			tdm_wire_next(&(struct tdm_wire){ 0 }, bytes, sizes[s], true, &m, &used), TDM_WIRE_MESSAGE);
+		assert_int_equal(used, sizes[s]);
+		assert_int_equal(m.type, sent.type);
+		assert_int_equal(m.buffer_type, sent.buffer_type);
+		assert_int_equal(m.device, sent.device);
+		assert_int_equal(m.pid, sent.pid);
+		assert_true(m.bytes == sent.bytes && m.id == sent.id);
+	}
+}
+
+static void a_client_reads_the_figures_that_its_size_has(void **state)
+{
+	(void)state;
+	const struct tdm_wire_reply reply = { TDM_WIRE_RESPONSE, -1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14 };
+	for (unsigned s = 0; s < 4; s++) {
+		uint8_t bytes[TDM_WIRE_SIZE_MAX];
+		struct tdm_wire_reply expected = { TDM_WIRE_RESPONSE, -1, 1, 2, 3, 4, .is_available = 0 }, got;
+		tdm_wire_put_reply(&reply, sizes[s], bytes);
+		if (sizes[s] >= 112)
+			expected = reply;
+		if (sizes[s] == 112)
+			expected.cb = expected.kernel = 0;
+		got = tdm_wire_get_reply(bytes, sizes[s]);
+		assert_memory_equal(&got, &expected, sizeof got);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,6 +245,8 @@ int main(void)
 		cmocka_unit_test(a_cut_anywhere_changes_nothing),
 		cmocka_unit_test(bytes_that_no_client_sends_are_refused),
 		cmocka_unit_test(a_reply_has_its_figures_where_the_client_looks),
+		cmocka_unit_test(what_a_client_sends_is_what_arrives),
+		cmocka_unit_test(a_client_reads_the_figures_that_its_size_has),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
