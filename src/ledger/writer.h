@@ -307,6 +307,9 @@ int tdm_writer_alloc_cold(struct tdm_wdevice *device, struct tdm_wthread *self, 
 int tdm_writer_free_cold(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id,
 	struct tdm_ledger_slot *freed);
 
+/* When a live buffer was allocated, in ticks; 0: there is none. */
+uint64_t tdm_writer_birth(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id);
+
 /* The newest counters of a kind, read inside the device; `peak` may be NULL. 0 or -EBUSY. */
 int tdm_writer_count(struct tdm_wdevice *device, struct tdm_wthread *self, unsigned kind, struct tdm_ledger_now *now,
 	struct tdm_ledger_peak *peak);
