@@ -100,17 +100,33 @@ static size_t read_small(const char *path, char *dst, size_t cap)
 	return got > 0 ? (size_t)got : 0;
 }
 
+/* Reads a small file of a process; 0: of this one, whatever pid it has in the namespace of /proc. */
+static size_t read_proc(int32_t pid, const char *name, char *dst, size_t cap)
+{
+	char path[64];
+	if (pid != 0)
+		snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+	else
+		snprintf(path, sizeof path, "/proc/self/%s", name);
+	return read_small(path, dst, cap);
+}
+
 /* Field 22 of the stat file. The name in parentheses may contain anything, so fields are counted after it. */
-uint64_t tdm_ledger_own_start(void)
+static uint64_t start_of(int32_t pid)
 {
 	char text[1024];
 	enum { FIELDS_AFTER_NAME = 20 };
-	if (read_small("/proc/self/stat", text, sizeof text) == 0)
+	if (read_proc(pid, "stat", text, sizeof text) == 0)
 		return 0;
 	const char *at = strrchr(text, ')');
 	for (int i = 0; at != NULL && i < FIELDS_AFTER_NAME; i++)
 		at = strchr(at + 1, ' ');
 	return at != NULL ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+uint64_t tdm_ledger_own_start(void)
+{
+	return start_of(0);
 }
 
 bool tdm_ledger_boot_id(uint8_t id[16])
@@ -127,12 +143,12 @@ bool tdm_ledger_boot_id(uint8_t id[16])
 	return nibble == 32;
 }
 
-static void read_command(struct tdm_ledger_header *header)
+static void read_command(struct tdm_ledger_header *header, int32_t pid)
 {
-	size_t len = read_small("/proc/self/comm", header->comm, sizeof header->comm);
+	size_t len = read_proc(pid, "comm", header->comm, sizeof header->comm);
 	if (len != 0 && header->comm[len - 1] == '\n')
 		header->comm[len - 1] = '\0';
-	len = read_small("/proc/self/cmdline", header->command, sizeof header->command);
+	len = read_proc(pid, "cmdline", header->command, sizeof header->command);
 	while (len != 0 && header->command[len - 1] == '\0')
 		len--;
 	for (size_t i = 0; i < len; i++)
@@ -140,8 +156,19 @@ static void read_command(struct tdm_ledger_header *header)
 			header->command[i] = ' ';
 }
 
-static void fill_header(struct tdm_ledger_header *header, uint64_t start, uint32_t generation, uint32_t flags)
+/* The name and command line of a process on whose behalf this one writes. Its pid may be another process's by now. */
+static void read_other_command(struct tdm_ledger_header *header, const struct tdm_behalf *behalf)
 {
+	read_command(header, behalf->pid);
+	if (start_of(behalf->pid) == behalf->start_time)
+		return;
+	memset(header->comm, 0, sizeof header->comm);
+	memset(header->command, 0, sizeof header->command);
+}
+
+static void fill_header(const struct tdm_ledger_file *file, uint32_t flags, const struct tdm_behalf *behalf)
+{
+	struct tdm_ledger_header *header = file->header;
 	struct stat ns;
 	header->major = TDM_LEDGER_MAJOR;
 	header->minor = TDM_LEDGER_MINOR;
@@ -149,12 +176,15 @@ static void fill_header(struct tdm_ledger_header *header, uint64_t start, uint32
 	header->file_size = TDM_LEDGER_PAGE;
 	tdm_ledger_boot_id(header->boot_id);
 	header->pid_namespace = stat("/proc/self/ns/pid", &ns) == 0 ? ns.st_ino : 0;
-	header->start_time = start;
-	header->pid = getpid();
-	header->generation = generation;
-	header->uid = getuid();
-	header->flags = flags;
-	read_command(header);
+	header->start_time = file->start;
+	header->pid = file->pid;
+	header->generation = file->generation;
+	header->uid = behalf != NULL ? behalf->uid : getuid();
+	header->flags = flags | (behalf != NULL ? TDM_LEDGER_ON_BEHALF : 0);
+	if (behalf != NULL)
+		read_other_command(header, behalf);
+	else
+		read_command(header, 0);
 	header->first = header->last = tdm_ledger_clock_now();
 	header->magic = TDM_LEDGER_MAGIC;
 	atomic_store_explicit((_Atomic uint32_t *)&header->state, TDM_LEDGER_OPEN, memory_order_release);
@@ -205,7 +235,7 @@ static void remove_if_empty(int folder, const char *name)
 /* Writes the name of a generation to the end of the path. */
 static int format_name(struct tdm_ledger_file *file, size_t at, uint32_t generation)
 {
-	int len = snprintf(file->path + at, sizeof file->path - at, "%d.%llu.%u", (int)getpid(),
+	int len = snprintf(file->path + at, sizeof file->path - at, "%d.%llu.%u", (int)file->pid,
 		(unsigned long long)file->start, generation);
 	return len < 0 || (size_t)len >= sizeof file->path - at ? -ENAMETOOLONG : 0;
 }
@@ -265,11 +295,18 @@ static int create_unique(struct tdm_ledger_file *file, const char *dir)
 	return fd;
 }
 
-/* The lock shows readers that the writer is alive. It ends with the process, however that ends. */
-static void lock_file(int fd)
+/*
+ * The lock shows readers that the writer is alive. It ends with the process, however that ends. One who writes on
+ * behalf of others reads those ledgers, too: its locks belong to the open file, so that closing another descriptor does
+ * not release them, and so that it sees them itself.
+ */
+int tdm_ledger_file_lock(const struct tdm_ledger_file *file)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
-	fcntl(fd, F_SETLK, &lock);
+	int done = file->is_on_behalf ? fcntl(file->fd, F_OFD_SETLK, &lock) : -1;
+	if (!file->is_on_behalf || (done != 0 && errno == EINVAL)) /* some sandboxes do not have those locks */
+		done = fcntl(file->fd, F_SETLK, &lock);
+	return done == 0 ? 0 : errno == EACCES ? -EAGAIN : -errno;
 }
 
 static int move_fd_up(int fd)
@@ -361,7 +398,7 @@ int tdm_ledger_file_open_new(struct tdm_ledger_file *file, const char *dir)
 		return file->fd;
 	fchmod(file->fd, file->mode); /* regardless of the umask */
 	file->fd = move_fd_up(file->fd);
-	lock_file(file->fd);
+	tdm_ledger_file_lock(file);
 	if (fstat(file->fd, &st) == 0) {
 		file->device_no = st.st_dev;
 		file->inode = st.st_ino;
@@ -369,10 +406,14 @@ int tdm_ledger_file_open_new(struct tdm_ledger_file *file, const char *dir)
 	return 0;
 }
 
-int tdm_ledger_file_create(struct tdm_ledger_file *file, const char *dir, uint32_t mode, uint32_t flags)
+int tdm_ledger_file_create(
+	struct tdm_ledger_file *file, const char *dir, uint32_t mode, uint32_t flags, const struct tdm_behalf *behalf)
 {
 	memset(file, 0, sizeof *file);
-	file->start = tdm_ledger_own_start();
+	file->is_on_behalf = behalf != NULL;
+	file->pid = behalf != NULL ? behalf->pid : (int32_t)getpid();
+	file->start = behalf != NULL ? behalf->start_time : tdm_ledger_own_start();
+	file->generation = behalf != NULL ? behalf->generation : 0;
 	file->mode = mode;
 	int err = tdm_ledger_file_open_new(file, dir);
 	if (err != 0)
@@ -382,7 +423,7 @@ int tdm_ledger_file_create(struct tdm_ledger_file *file, const char *dir, uint32
 		tdm_ledger_file_close(file, true);
 		return err;
 	}
-	fill_header(file->header, file->start, file->generation, flags);
+	fill_header(file, flags, behalf);
 	return 0;
 }
 
@@ -439,7 +480,7 @@ static int check_fd(struct tdm_ledger_file *file)
 		return -ENOENT;
 	}
 	file->fd = move_fd_up(fd);
-	lock_file(file->fd);
+	tdm_ledger_file_lock(file);
 	return 0;
 }
 

@@ -77,7 +77,8 @@ static int copy_header(
 	copy->flags |= TDM_LEDGER_RENEWED;
 	copy->last = tdm_ledger_clock_now();
 	copy->last_seq += copy->last_seq % 2;
-	copy->uid = getuid();
+	if (!file->is_on_behalf)
+		copy->uid = getuid();
 	return copy_range(next->fd, (const char *)copy, 0, sizeof *copy);
 }
 
@@ -136,6 +137,8 @@ int tdm_ledger_file_renew(struct tdm_ledger_file *file)
 	if (next == NULL)
 		return -ENOMEM;
 	find_directory(file, dir);
+	next->pid = file->pid;
+	next->is_on_behalf = file->is_on_behalf;
 	next->start = file->start;
 	next->mode = file->mode;
 	next->generation = file->generation + 1;

@@ -456,6 +456,12 @@ uint64_t tdm_ledger_started(const struct tdm_ledger *ledger)
 	return ledger->header.first.monotonic_ns;
 }
 
+uint64_t tdm_ledger_noted(const struct tdm_ledger *ledger)
+{
+	const struct tdm_ledger_header *header = &ledger->header;
+	return header->last_seq % 2 == 0 ? header->last.monotonic_ns : header->first.monotonic_ns;
+}
+
 enum tdm_liveness tdm_ledger_holder(const struct tdm_ledger *ledger, int32_t *pid)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };

@@ -1,5 +1,6 @@
 /*
- * Writes a ledger. A process has one writer; any thread may report.
+ * Writes a ledger. A process has one writer for itself; any thread may report. A daemon has one more for each process
+ * on whose behalf it writes.
  *
  * Threads and locks: one thread at a time enters a device, for the few dozen instructions of one report; threads on
  * different devices do not interfere. Entering is cheapest for the thread that used the device last: it is the device's
@@ -167,14 +168,28 @@ struct tdm_report_extra {
 };
 
 struct tdm_writer_options {
-	const char *dir;       /* contains the folders of all users */
-	uint32_t mode;         /* permissions of the file */
-	uint32_t ring_records; /* of each device, a power of two; 0: TDM_LEDGER_RING */
-	uint32_t flags;        /* of the header: invalid settings */
+	const char *dir;                 /* contains the folders of all users */
+	uint32_t mode;                   /* permissions of the file */
+	uint32_t ring_records;           /* of each device, a power of two; 0: TDM_LEDGER_RING */
+	uint32_t flags;                  /* of the header: invalid settings */
+	const struct tdm_behalf *behalf; /* the process it is about; NULL: this one */
 };
 
 /* 0 with *out set, or -errno. The writer is not allocated with malloc. */
 int tdm_writer_new(const struct tdm_writer_options *options, struct tdm_writer **out);
+
+/*
+ * Goes on with a ledger that an earlier writer, which has ended, wrote on behalf of a process; everything that it had
+ * committed is there. Of the options only `mode` and `ring_records` (for new devices) are used. 0 with *out set;
+ * -EBUSY: its writer lives; -EAGAIN: it ended before the ledger was set up, so it has nothing; -ESHUTDOWN: the ledger
+ * was closed; -ESTALE: it is from before the machine was booted, or its process went on in another ledger; -EPERM: it
+ * belongs to somebody else, or others can write to it; -EINVAL: it is not on behalf of the process in its name;
+ * TDM_ECORRUPT or TDM_EVERSION; or another -errno.
+ */
+int tdm_writer_resume(const char *path, const struct tdm_writer_options *options, struct tdm_writer **out);
+
+/* Closes the ledger: its process has ended, or ends now. Its buffers stay, as a post-mortem. */
+void tdm_writer_end(struct tdm_writer *writer);
 
 /*
  * For a forked child with its own `writer`: keeps the indexes, which recognise inherited buffers, and frees the rest of
@@ -241,6 +256,9 @@ bool tdm_writer_abandon(struct tdm_writer *writer, struct tdm_wthread *self);
 /* Makes a torn device what it was before the report that tore it; the caller is inside. 0 or -errno. */
 int tdm_wdevice_repair(struct tdm_wdevice *device);
 
+/* Tells Linux that this process will use the barrier that owners rely on; false when it does not have it. */
+bool tdm_writer_register_barrier(void);
+
 /* A record for the calling thread to keep; NULL when there are none left. */
 struct tdm_wthread *tdm_writer_thread(struct tdm_writer *writer);
 
@@ -306,6 +324,9 @@ int tdm_writer_alloc_cold(struct tdm_wdevice *device, struct tdm_wthread *self, 
 	const struct tdm_report_extra *extra);
 int tdm_writer_free_cold(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id,
 	struct tdm_ledger_slot *freed);
+
+/* When a live buffer was allocated, in ticks; 0: there is none. */
+uint64_t tdm_writer_birth(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id);
 
 /* The newest counters of a kind, read inside the device; `peak` may be NULL. 0 or -EBUSY. */
 int tdm_writer_count(struct tdm_wdevice *device, struct tdm_wthread *self, unsigned kind, struct tdm_ledger_now *now,

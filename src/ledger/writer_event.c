@@ -365,6 +365,23 @@ cold int tdm_writer_free_cold(
 	return pos.table != NULL ? 0 : -ENOENT;
 }
 
+uint64_t tdm_writer_birth(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id)
+{
+	struct tdm_ledger_slot *slot;
+	enum tdm_entered how = tdm_wdevice_enter(device, self);
+	if (how == TDM_NOT_ENTERED)
+		return 0;
+	struct tdm_index_pos pos = find_buffer(device, kind, id, tdm_slot_hash(kind, id), &slot);
+	uint64_t tsc = 0;
+	if (pos.table != NULL) {
+		struct tdm_ledger_more *more; /* the slot's own number changes when the buffer moves */
+		tdm_wdevice_slot(device, pos.table->buckets[pos.bucket].slot[pos.at], &more);
+		tsc = more->tsc;
+	}
+	tdm_wdevice_leave(device, self, how);
+	return tsc;
+}
+
 /* Whether the last few events have the release of this buffer; stores its name. */
 static bool was_freed_lately(const struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t *name)
 {

@@ -106,6 +106,47 @@ enum tdm_wire_found tdm_wire_next(struct tdm_wire *wire, const uint8_t *bytes, s
 	return TDM_WIRE_MESSAGE;
 }
 
+enum tdm_wire_found tdm_wire_short(const uint8_t *bytes, size_t count, struct tdm_wire_message *message, size_t *used)
+{
+	enum { KERNEL = 8, CB, CB_END, AT_SHORT_DEVICE = 1, AT_SHORT_BYTES = 5, AT_SHORT_ID = 13 };
+	static const uint8_t lengths[] = { 14, 21, 17 };
+	static const uint8_t types[] = { TDM_WIRE_KERNEL_LOAD, TDM_WIRE_CB_ALLOC, TDM_WIRE_CB_FREE };
+	*used = 0;
+	if (count == 0)
+		return TDM_WIRE_NONE;
+	if (bytes[AT_TYPE] < KERNEL || bytes[AT_TYPE] > CB_END)
+		return TDM_WIRE_BAD;
+	unsigned which = (unsigned)bytes[AT_TYPE] - KERNEL;
+	if (count < lengths[which])
+		return TDM_WIRE_NONE;
+	*message = (struct tdm_wire_message){ .type = types[which], .buffer_type = UINT8_MAX };
+	memcpy(&message->device, bytes + AT_SHORT_DEVICE, sizeof message->device);
+	memcpy(&message->bytes, bytes + AT_SHORT_BYTES, sizeof message->bytes);
+	uint32_t index = 0;
+	if (bytes[AT_TYPE] != KERNEL)
+		memcpy(&index, bytes + AT_SHORT_ID, sizeof index);
+	message->id = index;
+	*used = lengths[which];
+	return TDM_WIRE_MESSAGE;
+}
+
+enum tdm_wire_found tdm_wire_helper(const uint8_t *bytes, size_t count, struct tdm_wire_message *message, size_t *used)
+{
+	enum { LENGTH = 32, AT_HELPER_ID = 16, AT_HELPER_PID = 24 };
+	*used = 0;
+	if (count > 0 && (bytes[AT_TYPE] < TDM_WIRE_CB_ALLOC || bytes[AT_TYPE] > TDM_WIRE_KERNEL_UNLOAD))
+		return TDM_WIRE_BAD;
+	if (count < LENGTH)
+		return TDM_WIRE_NONE;
+	*message = (struct tdm_wire_message){ .type = bytes[AT_TYPE] };
+	memcpy(&message->device, bytes + AT_DEVICE, sizeof message->device);
+	memcpy(&message->bytes, bytes + AT_BYTES, sizeof message->bytes);
+	memcpy(&message->id, bytes + AT_HELPER_ID, sizeof message->id);
+	memcpy(&message->pid, bytes + AT_HELPER_PID, sizeof message->pid);
+	*used = LENGTH;
+	return TDM_WIRE_MESSAGE;
+}
+
 enum tdm_kind tdm_wire_kind(uint8_t buffer_type)
 {
 	static const uint8_t kinds[] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_SYSTEM, TDM_KIND_L1_SMALL,

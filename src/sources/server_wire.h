@@ -67,6 +67,17 @@ enum tdm_wire_found {
 enum tdm_wire_found tdm_wire_next(struct tdm_wire *wire, const uint8_t *bytes, size_t count, bool is_quiet,
 	struct tdm_wire_message *message, size_t *used);
 
+/*
+ * Messages of other layouts, for sockets that have nothing else: nothing in them tells the layouts apart. The same
+ * results, without TDM_WIRE_REST. A message gets the type that the four sizes have for its meaning.
+ *
+ * The short ones have 14 bytes (kernel), 21 (circular buffer) and 17 (its release), by their type. A kernel has no id:
+ * its id is 0. The id of a circular buffer is its index.
+ */
+enum tdm_wire_found tdm_wire_short(const uint8_t *bytes, size_t count, struct tdm_wire_message *message, size_t *used);
+/* Those of the helper header have 32 bytes: circular buffers and kernels. */
+enum tdm_wire_found tdm_wire_helper(const uint8_t *bytes, size_t count, struct tdm_wire_message *message, size_t *used);
+
 /* The kind of memory that the runtime's number of a buffer type means. TDM_KIND_COUNT: none. */
 enum tdm_kind tdm_wire_kind(uint8_t buffer_type);
 
