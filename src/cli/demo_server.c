@@ -53,7 +53,7 @@ __attribute__((noreturn)) static void become_daemon(const struct tdm_demo_server
 {
 	char path[PATH_MAX + sizeof "tidemarkd"], port[16], state[128];
 	char *words[] = { strdup("tidemarkd"), strdup("--quiet"), strdup("--socket"), strdup(server->socket),
-		strdup("--http-port"), port, NULL };
+		server->port != USUAL_PORT ? strdup("--http-port") : NULL, port, NULL };
 	sigset_t none;
 	tdm_demo_follow_parent(parent);
 	sigemptyset(&none);
