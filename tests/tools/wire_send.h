@@ -26,7 +26,8 @@ struct wire_flood {
 	uint64_t first_id;
 };
 
-/* False when the server has left. After it, min(messages, live) buffers are live. */
+/* False when the server has left. After it, `live` buffers are live, if `messages` is `live` and an even number more.
+ */
 bool wire_flood(int fd, const struct wire_flood *flood);
 
 #endif
