@@ -33,7 +33,7 @@ static int run(struct tdm_args *args)
 }
 
 static const struct tdm_opt opts[] = {
-	{ "socket", 's', "FILE", "socket of instrumented programs (default: " TDM_DAEMON_SOCKET ")",
+	{ "socket", 's', "FILE", "socket of instrumented programs (default: /tmp/tt_allocation_server.sock)",
 		TDM_TAKE_TEXT(struct request, options.socket) },
 	{ "socket-mode", 'm', "MODE", "permissions of the sockets (default: 0660, for their owner and group)",
 		TDM_INTO(take_mode, struct request, options.socket_mode, uint32_t) },

@@ -2,10 +2,12 @@
 #include "base/clock.h"
 #include "base/reserve.h"
 #include "ledger/ledger_dir.h"
+#include "ledger/ledger_list.h"
 #include "ledger/writer_hot.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -96,16 +98,11 @@ void tdm_client_count(
 /* The only place that makes a ledger. */
 static int client_open_ledger(struct tdm_client *client)
 {
+	const struct tdm_behalf behalf = { .pid = client->pid, .uid = client->uid, .start_time = client->start };
 	const struct tdm_writer_options options = {
-		.dir = client->all->dir, .mode = client->all->mode, .ring_records = RING_RECORDS
+		.dir = client->all->dir, .mode = client->all->mode, .ring_records = RING_RECORDS, .behalf = &behalf
 	};
 	return tdm_writer_new(&options, &client->writer);
-}
-
-/* The only place that goes on with ledgers of an earlier daemon. */
-void tdm_clients_resume(struct tdm_clients *clients)
-{
-	(void)clients;
 }
 
 /* A start time has fewer bits than are left. */
@@ -186,6 +183,8 @@ static void client_over(struct tdm_client *client)
 		clients->left(clients->context, client);
 	if (buffers == 0 && client->writer != NULL)
 		tdm_ledger_file_remove(&client->writer->file);
+	else if (client->writer != NULL)
+		tdm_writer_end(client->writer);
 	client_free(client);
 }
 
@@ -195,18 +194,24 @@ static void life_ready(struct tdm_watch *watch, uint32_t events)
 	client_over(tdm_loop_owner(watch, struct tdm_client, life));
 }
 
+/* Without a pidfd. A process that we may not send a signal to is alive. */
+static bool is_dead(const struct tdm_client *client)
+{
+	struct tdm_proc_use use;
+	if (kill(client->pid, 0) != 0 && errno == ESRCH)
+		return true;
+	if (tdm_proc_use_read(&client->all->proc, client->pid, &use) != 0)
+		return false;
+	return use.state == 'Z' || use.start_time != client->start;
+}
+
 static void look_ready(struct tdm_timer *timer, uint64_t now_ns)
 {
 	struct tdm_clients *clients = tdm_loop_owner(timer, struct tdm_clients, look);
 	(void)now_ns;
 	for (size_t i = clients->count; i-- > 0;) { /* backwards: the last one takes the place of one that is removed */
 		struct tdm_client *client = clients->list[i];
-		struct tdm_proc_facts facts;
-		if (client->life.fd >= 0)
-			continue;
-		tdm_proc_facts_read(&clients->proc, client->pid, &facts);
-		bool is_other = client->start != 0 && facts.err == 0 && facts.start_time != client->start;
-		if (facts.err == -ENOENT || facts.state == 'Z' || is_other)
+		if (client->life.fd < 0 && is_dead(client))
 			client_over(client);
 	}
 	if (clients->unwatched == 0)
@@ -265,6 +270,58 @@ struct tdm_client *tdm_clients_get(struct tdm_clients *clients, int32_t pid, uin
 		client = NULL;
 	}
 	return client != NULL ? client : client_new(clients, pid, uid, start);
+}
+
+/* The ledgers of this user, by path. */
+struct found_ledgers {
+	char **paths;
+	size_t count, cap;
+};
+
+static void note_ledger(void *context, const struct tdm_ledger_entry *entry)
+{
+	struct found_ledgers *found = context;
+	if (entry->owner != geteuid() || entry->name.pid <= 0 ||
+		tdm_reserve(&found->paths, &found->cap, found->count + 1, sizeof(char *)) != 0)
+		return;
+	char *path = strdup(entry->path);
+	if (path != NULL)
+		found->paths[found->count++] = path;
+}
+
+/* Goes on with one ledger. Its process may have ended meanwhile. */
+static void resume_one(struct tdm_clients *clients, const char *path)
+{
+	const struct tdm_writer_options options = { .mode = clients->mode, .ring_records = RING_RECORDS };
+	struct tdm_ledger_name name;
+	struct tdm_writer *writer;
+	if (!tdm_ledger_parse_name(path, &name) || tdm_writer_resume(path, &options, &writer) != 0)
+		return;
+	bool is_double = tdm_map_find(&clients->by_process, key_of(name.pid, name.start)) != TDM_MAP_NONE;
+	struct tdm_client *client =
+		is_double ? NULL : client_new(clients, name.pid, writer->file.header->uid, name.start);
+	if (client == NULL) {
+		tdm_writer_free(writer);
+		return;
+	}
+	client->writer = writer;
+	client->self = tdm_writer_thread(writer);
+	sum_client(client, 1);
+	clients->counters.resumed++;
+	if (client->life.fd < 0 && is_dead(client))
+		client_over(client);
+}
+
+void tdm_clients_resume(struct tdm_clients *clients)
+{
+	struct found_ledgers found = { 0 };
+	struct tdm_ledger_search search = { .dir = clients->dir, .each = note_ledger, .context = &found };
+	tdm_ledger_list(&search);
+	for (size_t i = 0; i < found.count; i++) {
+		resume_one(clients, found.paths[i]);
+		free(found.paths[i]);
+	}
+	free(found.paths);
 }
 
 int tdm_clients_init(struct tdm_clients *clients, struct tdm_loop *loop, const char *dir)

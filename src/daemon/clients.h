@@ -33,7 +33,6 @@ struct tdm_client {
 	uint32_t uid;
 	uint64_t start;                   /* clock ticks since boot; 0: unknown */
 	int32_t claim;                    /* the process id in its messages, if it is another one; 0: none */
-	bool is_resumed;                  /* an earlier daemon wrote the beginning of its ledger */
 	bool is_over;                     /* its process has ended */
 	uint32_t retry;                   /* allocations to refuse before trying to make the ledger again */
 	uint32_t names[TDM_KERNEL_TYPES]; /* of kernels: blob numbers; 0: not stored yet */

@@ -70,6 +70,10 @@ static void say_hello(struct tdm_server *server)
 
 static void say_goodbye(struct tdm_server *server)
 {
+	if (server->is_given) {
+		tdm_server_log_line(&server->log, "🛑 Allocation Server stopped: another one has taken over\n");
+		return;
+	}
 	tdm_server_dump_statistics(server);
 	tdm_server_dump(server);
 	tdm_server_log_line(&server->log, "🛑 Allocation Server stopped\n");
