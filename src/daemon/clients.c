@@ -447,7 +447,7 @@ int tdm_client_alloc(struct tdm_client *client, int32_t number, enum tdm_kind ki
 		.address = id,
 		.asked = bytes,
 		.name = kind == TDM_KIND_KERNEL ? kernel_name(client, kernel_type) : 0 };
-	const struct tdm_report_extra extra = { .thread = (uint32_t)client->pid, .banks = 1, .bank_bytes = bytes };
+	const struct tdm_report_extra extra = { .banks = 1, .bank_bytes = bytes };
 	err = client->self != NULL
 		      ? tdm_writer_alloc(device, client->self, &report, &extra, tdm_writer_hint(device, kind, id))
 		      : tdm_writer_alloc_cold(device, NULL, &report, &extra);
