@@ -370,11 +370,15 @@ static int have_ledger(struct tdm_client *client)
 static struct tdm_wdevice *find_device(const struct tdm_client *client, uint32_t number)
 {
 	struct tdm_writer *writer = client->writer;
+	struct tdm_wdevice *device = NULL;
 	if (writer == NULL)
 		return NULL;
 	if (number < TDM_WRITER_NUMBERS / 2)
-		return atomic_load_explicit(&writer->by_number[number * 2], memory_order_relaxed);
-	return tdm_writer_find_device(writer, number, false);
+		device = atomic_load_explicit(&writer->by_number[number * 2], memory_order_relaxed);
+	if (device != NULL)
+		return device;
+	device = tdm_writer_find_device(writer, number, false);
+	return device != NULL ? tdm_writer_device(writer, number, false) : NULL; /* found at once from now on */
 }
 
 /* The device of a client, made if necessary. 0, or why it is refused. */
