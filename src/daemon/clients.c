@@ -331,7 +331,7 @@ int tdm_clients_init(struct tdm_clients *clients, struct tdm_loop *loop, const c
 		.look = { .every_ns = LOOK_S * TDM_NS_PER_S, .ready = look_ready } };
 	clients->began = tdm_ledger_clock_now();
 	tdm_ledger_parse_mode(getenv("TIDEMARK_MODE"), &clients->mode);
-	tdm_proc_root_init(&clients->proc, NULL);
+	tdm_proc_root_init(&clients->proc, "/proc"); /* of identities, so never a made-up one */
 	int err = tdm_map_init(&clients->by_process);
 	return err == 0 ? tdm_map_init(&clients->by_device) : err;
 }

@@ -82,7 +82,14 @@ class DaemonTest(unittest.TestCase):
 
     def environment(self):
         # no card of this machine plays a part
-        return dict(os.environ, TIDEMARK_SYSFS_ROOT=os.path.join(self.folder, "nothing"))
+        machine = os.path.join(self.folder, "machine")
+        return dict(os.environ, TIDEMARK_SYSFS_ROOT=machine + "/sys", TIDEMARK_PROC_ROOT=machine + "/proc",
+                    TIDEMARK_SHM_DIR=machine + "/shm")
+
+    def add_card(self, *words):
+        """A card of the machine that the daemon sees: N PCI TYPE ARCH SERIAL."""
+        tool = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli", "fake_machine")
+        subprocess.run([sys.executable, tool, os.path.join(self.folder, "machine"), "card", *words], check=True)
 
     def spawn(self, argv, **keys):
         process = subprocess.Popen(argv, env=keys.pop("env", self.environment()), **keys)
@@ -134,8 +141,8 @@ class DaemonTest(unittest.TestCase):
         self.fail(f"no statistic {name!r}")
 
     def tidemark(self, *args):
-        return subprocess.run([os.path.join(BIN, "tidemark"), *args], env=self.environment(), capture_output=True,
-                              text=True, check=False)
+        return subprocess.run([os.path.join(BIN, "tidemark"), *args], env=dict(os.environ), capture_output=True, text=True,
+                              check=False)
 
     def dump(self):
         done = self.tidemark("dump", "--json", "--dir", self.shm)

@@ -162,6 +162,24 @@ class Messages(DaemonTest):
             self.assertEqual(lazy.receive()[0], RESPONSE)
 
     def test_device_information(self):
+        self.add_card("0", "0000:01:00.0", "n300", "wormhole", "0100014611802000")
+        self.add_card("1", "0000:02:00.0", "p150a", "blackhole", "0100014611802001")
+        self.start()
+        self.assertIn("   Device 0: Wormhole (12GB DRAM, 80.0625MB L1) [Local]\n", self.text())
+        self.assertIn("   Total: 3 device(s) detected\n", self.text())
+        gib, n300 = 2**30, (12 * 2**30, 56 * 1464 * 1024, 2, 12, 2**30, 1464 * 1024, 1, 0)
+        for size, at in ((112, 72), (128, 88), (144, 88)):
+            client = self.client(size)
+            for device, expected in ((-1, (0, 0, 0, 0, 0, 0, 1, 3)), (0, n300), (2, n300), (3, (0,) * 8)):
+                client.send(INFO, device)
+                reply = client.receive()
+                self.assertEqual((reply[0], struct.unpack_from("<i", reply, 4)[0]), (INFO_RESPONSE, device))
+                self.assertEqual(struct.unpack_from("<2Q6I", reply, at), expected)
+            client.send(INFO, 1)
+            dram, _, arch = struct.unpack_from("<2QI", client.receive(), at)
+            self.assertEqual((round(dram / gib), arch), (32, 3))
+
+    def test_device_information_without_devices(self):
         self.start()
         for size, at in ((112, 72), (128, 88), (144, 88)):
             client = self.client(size)
