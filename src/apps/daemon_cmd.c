@@ -71,7 +71,7 @@ static const struct tdm_help_row exits[] = {
 const struct tdm_cmd tdm_cmd_daemon = {
 	.name = "tidemarkd",
 	.summary = "serve programs that report their memory on a socket",
-	.usage = "[--socket=FILE] [--quiet] [--daemonize]",
+	.usage = "[--socket=FILE] [--socket-mode=MODE] [--dir=DIR] [--quiet] [--daemonize [--log=FILE]] [--replace]",
 	.description =
 		"Programs that are instrumented for the allocation server connect to a socket and report each buffer. "
 		"tidemarkd writes a ledger for each of these processes, so that 'tidemark top', 'status', 'dump' and "
