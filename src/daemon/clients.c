@@ -30,21 +30,35 @@ uint64_t tdm_clients_start_of(const struct tdm_clients *clients, int32_t pid)
 
 /* --- sums ------------------------------------------------------------------------------------------------------- */
 
+/* The sums of a device, made if necessary. TDM_MAP_NONE when out of memory. */
 static uint32_t sum_index(struct tdm_clients *clients, uint32_t device)
 {
 	uint32_t at = tdm_map_find(&clients->by_device, device);
 	if (at != TDM_MAP_NONE)
 		return at;
-	for (at = 0; at < clients->sum_count && clients->sums[at].users != 0; at++)
-		continue;
-	if (at == clients->sum_count &&
-		tdm_reserve(&clients->sums, &clients->sum_cap, at + 1, sizeof *clients->sums) != 0)
+	bool is_new = clients->sum_free == TDM_MAP_NONE;
+	at = is_new ? (uint32_t)clients->sum_count : clients->sum_free;
+	if (is_new && tdm_reserve(&clients->sums, &clients->sum_cap, at + 1, sizeof *clients->sums) != 0)
 		return TDM_MAP_NONE;
 	if (tdm_map_put(&clients->by_device, device, at) != 0)
 		return TDM_MAP_NONE;
-	clients->sum_count += at == clients->sum_count;
+	if (is_new)
+		clients->sum_count++;
+	else
+		clients->sum_free = clients->sums[at].number;
 	clients->sums[at] = (struct tdm_device_sum){ .number = device };
 	return at;
+}
+
+/* Forgets a device that nobody uses. */
+static void sum_drop(struct tdm_clients *clients, uint32_t at)
+{
+	struct tdm_device_sum *sum = &clients->sums[at];
+	if (sum->users != 0)
+		return;
+	tdm_map_take(&clients->by_device, sum->number);
+	sum->number = clients->sum_free; /* the list of free places */
+	clients->sum_free = at;
 }
 
 const struct tdm_device_sum *tdm_clients_sum(const struct tdm_clients *clients, int32_t device)
@@ -65,8 +79,7 @@ static void sum_device(struct tdm_clients *clients, const struct tdm_wdevice *de
 		sum->buffers[kind] += (uint64_t)sign * device->now[kind]->buffers;
 	}
 	sum->users += (uint32_t)sign;
-	if (sum->users == 0)
-		tdm_map_take(&clients->by_device, sum->number);
+	sum_drop(clients, at);
 }
 
 static void sum_client(struct tdm_client *client, int sign)
@@ -78,16 +91,30 @@ static void sum_client(struct tdm_client *client, int sign)
 		sum_device(client->all, device, sign);
 }
 
+/* The device of a client, if it is there already. */
+static struct tdm_wdevice *find_device(const struct tdm_client *client, uint32_t number)
+{
+	struct tdm_writer *writer = client->writer;
+	struct tdm_wdevice *device = NULL;
+	if (writer == NULL)
+		return NULL;
+	if (number < TDM_WRITER_NUMBERS / 2)
+		device = atomic_load_explicit(&writer->by_number[number * 2], memory_order_relaxed);
+	if (device != NULL)
+		return device;
+	device = tdm_writer_find_device(writer, number, false);
+	return device != NULL ? tdm_writer_device(writer, number, false) : NULL; /* found at once from now on */
+}
+
 void tdm_client_count(
 	const struct tdm_client *client, int64_t number, enum tdm_kind kind, uint64_t *buffers, uint64_t *bytes)
 {
-	const struct tdm_wdevice *device;
-	*buffers = *bytes = 0;
-	for (unsigned i = 0; i < TDM_LEDGER_DEVICES && client->writer != NULL &&
+	const struct tdm_wdevice *device = number >= 0 ? find_device(client, (uint32_t)number) : NULL;
+	*buffers = device != NULL ? device->now[kind]->buffers : 0;
+	*bytes = device != NULL ? device->now[kind]->asked_bytes : 0;
+	for (unsigned i = 0; number < 0 && i < TDM_LEDGER_DEVICES && client->writer != NULL &&
 			     (device = tdm_writer_get_device(client->writer, i)) != NULL;
 		i++) {
-		if (number >= 0 && device->number != (uint64_t)number)
-			continue;
 		*buffers += device->now[kind]->buffers;
 		*bytes += device->now[kind]->asked_bytes;
 	}
@@ -327,6 +354,7 @@ void tdm_clients_resume(struct tdm_clients *clients)
 int tdm_clients_init(struct tdm_clients *clients, struct tdm_loop *loop, const char *dir)
 {
 	*clients = (struct tdm_clients){ .loop = loop,
+		.sum_free = TDM_MAP_NONE,
 		.dir = tdm_ledger_dir(dir),
 		.look = { .every_ns = LOOK_S * TDM_NS_PER_S, .ready = look_ready } };
 	clients->began = tdm_ledger_clock_now();
@@ -366,21 +394,6 @@ static int have_ledger(struct tdm_client *client)
 	return err;
 }
 
-/* The device of a client, if it is there already. */
-static struct tdm_wdevice *find_device(const struct tdm_client *client, uint32_t number)
-{
-	struct tdm_writer *writer = client->writer;
-	struct tdm_wdevice *device = NULL;
-	if (writer == NULL)
-		return NULL;
-	if (number < TDM_WRITER_NUMBERS / 2)
-		device = atomic_load_explicit(&writer->by_number[number * 2], memory_order_relaxed);
-	if (device != NULL)
-		return device;
-	device = tdm_writer_find_device(writer, number, false);
-	return device != NULL ? tdm_writer_device(writer, number, false) : NULL; /* found at once from now on */
-}
-
 /* The device of a client, made if necessary. 0, or why it is refused. */
 static int have_device(struct tdm_client *client, int32_t number, struct tdm_wdevice **device)
 {
@@ -394,11 +407,14 @@ static int have_device(struct tdm_client *client, int32_t number, struct tdm_wde
 		tdm_writer_lost(client->writer, TDM_LOSS_DEVICE);
 		return -ENODEV;
 	}
-	if (sum_index(client->all, (uint32_t)number) == TDM_MAP_NONE)
+	uint32_t sum = sum_index(client->all, (uint32_t)number);
+	if (sum == TDM_MAP_NONE)
 		return -ENOMEM;
 	*device = tdm_writer_device(client->writer, (uint32_t)number, false);
 	if (*device != NULL)
 		sum_device(client->all, *device, 1);
+	else
+		sum_drop(client->all, sum);
 	return *device != NULL ? 0 : -ENOSPC;
 }
 

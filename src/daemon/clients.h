@@ -75,6 +75,7 @@ struct tdm_clients {
 	struct tdm_map by_device;
 	struct tdm_device_sum *sums;
 	size_t sum_cap, sum_count;
+	uint32_t sum_free;             /* the first free place of `sums`; TDM_MAP_NONE: none */
 	struct tdm_timer look;         /* at clients without a pidfd */
 	struct tdm_ledger_clock began; /* for the rate of the time stamp counter */
 	struct tdm_clients_counters counters;

@@ -308,6 +308,13 @@ static bool put_kernel(void *context, const struct tdm_client *client, const str
 	return true;
 }
 
+static bool has_kernels(const struct tdm_client *client, uint32_t device)
+{
+	uint64_t buffers, bytes;
+	tdm_client_count(client, device, TDM_KIND_KERNEL, &buffers, &bytes);
+	return buffers != 0;
+}
+
 void tdm_text_kernels(struct tdm_buf *out, const struct tdm_clients *clients, uint32_t uid)
 {
 	const struct tdm_ledger_clock now = tdm_ledger_clock_now();
@@ -331,7 +338,7 @@ void tdm_text_kernels(struct tdm_buf *out, const struct tdm_clients *clients, ui
 			megabytes(sums[i]->bytes[TDM_KIND_KERNEL]), kernels);
 		list.left = KERNELS_MAX;
 		for (size_t k = 0; k < clients->count; k++)
-			if (may_see(clients->list[k], uid))
+			if (may_see(clients->list[k], uid) && has_kernels(clients->list[k], sums[i]->number))
 				tdm_client_each(clients->list[k], sums[i]->number, put_kernel, &list);
 		if (kernels > KERNELS_MAX - list.left)
 			tdm_buf_printf(out, "  └─ %" PRIu64 " kernels more\n", kernels - (KERNELS_MAX - list.left));
