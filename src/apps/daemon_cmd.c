@@ -33,7 +33,7 @@ static int run(struct tdm_args *args)
 }
 
 static const struct tdm_opt opts[] = {
-	{ "socket", 's', "FILE", "socket of instrumented programs (default: " TDM_DAEMON_SOCKET ")",
+	{ "socket", 's', "FILE", "socket of instrumented programs (default: /tmp/tt_allocation_server.sock)",
 		TDM_TAKE_TEXT(struct request, options.socket) },
 	{ "socket-mode", 'm', "MODE", "permissions of the sockets (default: 0660, for their owner and group)",
 		TDM_INTO(take_mode, struct request, options.socket_mode, uint32_t) },
@@ -71,7 +71,7 @@ static const struct tdm_help_row exits[] = {
 const struct tdm_cmd tdm_cmd_daemon = {
 	.name = "tidemarkd",
 	.summary = "serve programs that report their memory on a socket",
-	.usage = "[--socket=FILE] [--quiet] [--daemonize]",
+	.usage = "[--socket=FILE] [--socket-mode=MODE] [--dir=DIR] [--quiet] [--daemonize [--log=FILE]] [--replace]",
 	.description =
 		"Programs that are instrumented for the allocation server connect to a socket and report each buffer. "
 		"tidemarkd writes a ledger for each of these processes, so that 'tidemark top', 'status', 'dump' and "

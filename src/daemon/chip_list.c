@@ -83,7 +83,6 @@ void tdm_chip_list_reply(struct tdm_chip_list *info, int32_t device, struct tdm_
 	} else if (device >= 0 && (size_t)device < info->count) {
 		const struct tdm_known_chip *chip = &info->chips[device];
 		reply->is_available = 1;
-		reply->device_count = (uint32_t)info->count;
 		reply->arch = chip->arch;
 		reply->dram_channels = (uint32_t)chip->dram_banks;
 		reply->dram_per_channel = (uint32_t)tdm_min(chip->dram_bank_size, UINT32_MAX);

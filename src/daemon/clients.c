@@ -2,10 +2,12 @@
 #include "base/clock.h"
 #include "base/reserve.h"
 #include "ledger/ledger_dir.h"
+#include "ledger/ledger_list.h"
 #include "ledger/writer_hot.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,21 +30,35 @@ uint64_t tdm_clients_start_of(const struct tdm_clients *clients, int32_t pid)
 
 /* --- sums ------------------------------------------------------------------------------------------------------- */
 
+/* The sums of a device, made if necessary. TDM_MAP_NONE when out of memory. */
 static uint32_t sum_index(struct tdm_clients *clients, uint32_t device)
 {
 	uint32_t at = tdm_map_find(&clients->by_device, device);
 	if (at != TDM_MAP_NONE)
 		return at;
-	for (at = 0; at < clients->sum_count && clients->sums[at].users != 0; at++)
-		continue;
-	if (at == clients->sum_count &&
-		tdm_reserve(&clients->sums, &clients->sum_cap, at + 1, sizeof *clients->sums) != 0)
+	bool is_new = clients->sum_free == TDM_MAP_NONE;
+	at = is_new ? (uint32_t)clients->sum_count : clients->sum_free;
+	if (is_new && tdm_reserve(&clients->sums, &clients->sum_cap, at + 1, sizeof *clients->sums) != 0)
 		return TDM_MAP_NONE;
 	if (tdm_map_put(&clients->by_device, device, at) != 0)
 		return TDM_MAP_NONE;
-	clients->sum_count += at == clients->sum_count;
+	if (is_new)
+		clients->sum_count++;
+	else
+		clients->sum_free = clients->sums[at].number;
 	clients->sums[at] = (struct tdm_device_sum){ .number = device };
 	return at;
+}
+
+/* Forgets a device that nobody uses. */
+static void sum_drop(struct tdm_clients *clients, uint32_t at)
+{
+	struct tdm_device_sum *sum = &clients->sums[at];
+	if (sum->users != 0)
+		return;
+	tdm_map_take(&clients->by_device, sum->number);
+	sum->number = clients->sum_free; /* the list of free places */
+	clients->sum_free = at;
 }
 
 const struct tdm_device_sum *tdm_clients_sum(const struct tdm_clients *clients, int32_t device)
@@ -63,8 +79,7 @@ static void sum_device(struct tdm_clients *clients, const struct tdm_wdevice *de
 		sum->buffers[kind] += (uint64_t)sign * device->now[kind]->buffers;
 	}
 	sum->users += (uint32_t)sign;
-	if (sum->users == 0)
-		tdm_map_take(&clients->by_device, sum->number);
+	sum_drop(clients, at);
 }
 
 static void sum_client(struct tdm_client *client, int sign)
@@ -76,16 +91,30 @@ static void sum_client(struct tdm_client *client, int sign)
 		sum_device(client->all, device, sign);
 }
 
+/* The device of a client, if it is there already. */
+static struct tdm_wdevice *find_device(const struct tdm_client *client, uint32_t number)
+{
+	struct tdm_writer *writer = client->writer;
+	struct tdm_wdevice *device = NULL;
+	if (writer == NULL)
+		return NULL;
+	if (number < TDM_WRITER_NUMBERS / 2)
+		device = atomic_load_explicit(&writer->by_number[number * 2], memory_order_relaxed);
+	if (device != NULL)
+		return device;
+	device = tdm_writer_find_device(writer, number, false);
+	return device != NULL ? tdm_writer_device(writer, number, false) : NULL; /* found at once from now on */
+}
+
 void tdm_client_count(
 	const struct tdm_client *client, int64_t number, enum tdm_kind kind, uint64_t *buffers, uint64_t *bytes)
 {
-	const struct tdm_wdevice *device;
-	*buffers = *bytes = 0;
-	for (unsigned i = 0; i < TDM_LEDGER_DEVICES && client->writer != NULL &&
+	const struct tdm_wdevice *device = number >= 0 ? find_device(client, (uint32_t)number) : NULL;
+	*buffers = device != NULL ? device->now[kind]->buffers : 0;
+	*bytes = device != NULL ? device->now[kind]->asked_bytes : 0;
+	for (unsigned i = 0; number < 0 && i < TDM_LEDGER_DEVICES && client->writer != NULL &&
 			     (device = tdm_writer_get_device(client->writer, i)) != NULL;
 		i++) {
-		if (number >= 0 && device->number != (uint64_t)number)
-			continue;
 		*buffers += device->now[kind]->buffers;
 		*bytes += device->now[kind]->asked_bytes;
 	}
@@ -96,16 +125,11 @@ void tdm_client_count(
 /* The only place that makes a ledger. */
 static int client_open_ledger(struct tdm_client *client)
 {
+	const struct tdm_behalf behalf = { .pid = client->pid, .uid = client->uid, .start_time = client->start };
 	const struct tdm_writer_options options = {
-		.dir = client->all->dir, .mode = client->all->mode, .ring_records = RING_RECORDS
+		.dir = client->all->dir, .mode = client->all->mode, .ring_records = RING_RECORDS, .behalf = &behalf
 	};
 	return tdm_writer_new(&options, &client->writer);
-}
-
-/* The only place that goes on with ledgers of an earlier daemon. */
-void tdm_clients_resume(struct tdm_clients *clients)
-{
-	(void)clients;
 }
 
 /* A start time has fewer bits than are left. */
@@ -186,6 +210,8 @@ static void client_over(struct tdm_client *client)
 		clients->left(clients->context, client);
 	if (buffers == 0 && client->writer != NULL)
 		tdm_ledger_file_remove(&client->writer->file);
+	else if (client->writer != NULL)
+		tdm_writer_end(client->writer);
 	client_free(client);
 }
 
@@ -195,18 +221,24 @@ static void life_ready(struct tdm_watch *watch, uint32_t events)
 	client_over(tdm_loop_owner(watch, struct tdm_client, life));
 }
 
+/* Without a pidfd. A process that we may not send a signal to is alive. */
+static bool is_dead(const struct tdm_client *client)
+{
+	struct tdm_proc_use use;
+	if (kill(client->pid, 0) != 0 && errno == ESRCH)
+		return true;
+	if (tdm_proc_use_read(&client->all->proc, client->pid, &use) != 0)
+		return false;
+	return use.state == 'Z' || use.start_time != client->start;
+}
+
 static void look_ready(struct tdm_timer *timer, uint64_t now_ns)
 {
 	struct tdm_clients *clients = tdm_loop_owner(timer, struct tdm_clients, look);
 	(void)now_ns;
 	for (size_t i = clients->count; i-- > 0;) { /* backwards: the last one takes the place of one that is removed */
 		struct tdm_client *client = clients->list[i];
-		struct tdm_proc_facts facts;
-		if (client->life.fd >= 0)
-			continue;
-		tdm_proc_facts_read(&clients->proc, client->pid, &facts);
-		bool is_other = client->start != 0 && facts.err == 0 && facts.start_time != client->start;
-		if (facts.err == -ENOENT || facts.state == 'Z' || is_other)
+		if (client->life.fd < 0 && is_dead(client))
 			client_over(client);
 	}
 	if (clients->unwatched == 0)
@@ -267,14 +299,67 @@ struct tdm_client *tdm_clients_get(struct tdm_clients *clients, int32_t pid, uin
 	return client != NULL ? client : client_new(clients, pid, uid, start);
 }
 
+/* The ledgers of this user, by path. */
+struct found_ledgers {
+	char **paths;
+	size_t count, cap;
+};
+
+static void note_ledger(void *context, const struct tdm_ledger_entry *entry)
+{
+	struct found_ledgers *found = context;
+	if (entry->owner != geteuid() || entry->name.pid <= 0 ||
+		tdm_reserve(&found->paths, &found->cap, found->count + 1, sizeof(char *)) != 0)
+		return;
+	char *path = strdup(entry->path);
+	if (path != NULL)
+		found->paths[found->count++] = path;
+}
+
+/* Goes on with one ledger. Its process may have ended meanwhile. */
+static void resume_one(struct tdm_clients *clients, const char *path)
+{
+	const struct tdm_writer_options options = { .mode = clients->mode, .ring_records = RING_RECORDS };
+	struct tdm_ledger_name name;
+	struct tdm_writer *writer;
+	if (!tdm_ledger_parse_name(path, &name) || tdm_writer_resume(path, &options, &writer) != 0)
+		return;
+	bool is_double = tdm_map_find(&clients->by_process, key_of(name.pid, name.start)) != TDM_MAP_NONE;
+	struct tdm_client *client =
+		is_double ? NULL : client_new(clients, name.pid, writer->file.header->uid, name.start);
+	if (client == NULL) {
+		tdm_writer_free(writer);
+		return;
+	}
+	client->writer = writer;
+	client->self = tdm_writer_thread(writer);
+	sum_client(client, 1);
+	clients->counters.resumed++;
+	if (client->life.fd < 0 && is_dead(client))
+		client_over(client);
+}
+
+void tdm_clients_resume(struct tdm_clients *clients)
+{
+	struct found_ledgers found = { 0 };
+	struct tdm_ledger_search search = { .dir = clients->dir, .each = note_ledger, .context = &found };
+	tdm_ledger_list(&search);
+	for (size_t i = 0; i < found.count; i++) {
+		resume_one(clients, found.paths[i]);
+		free(found.paths[i]);
+	}
+	free(found.paths);
+}
+
 int tdm_clients_init(struct tdm_clients *clients, struct tdm_loop *loop, const char *dir)
 {
 	*clients = (struct tdm_clients){ .loop = loop,
+		.sum_free = TDM_MAP_NONE,
 		.dir = tdm_ledger_dir(dir),
 		.look = { .every_ns = LOOK_S * TDM_NS_PER_S, .ready = look_ready } };
 	clients->began = tdm_ledger_clock_now();
 	tdm_ledger_parse_mode(getenv("TIDEMARK_MODE"), &clients->mode);
-	tdm_proc_root_init(&clients->proc, NULL);
+	tdm_proc_root_init(&clients->proc, "/proc"); /* of identities, so never a made-up one */
 	int err = tdm_map_init(&clients->by_process);
 	return err == 0 ? tdm_map_init(&clients->by_device) : err;
 }
@@ -309,17 +394,6 @@ static int have_ledger(struct tdm_client *client)
 	return err;
 }
 
-/* The device of a client, if it is there already. */
-static struct tdm_wdevice *find_device(const struct tdm_client *client, uint32_t number)
-{
-	struct tdm_writer *writer = client->writer;
-	if (writer == NULL)
-		return NULL;
-	if (number < TDM_WRITER_NUMBERS / 2)
-		return atomic_load_explicit(&writer->by_number[number * 2], memory_order_relaxed);
-	return tdm_writer_find_device(writer, number, false);
-}
-
 /* The device of a client, made if necessary. 0, or why it is refused. */
 static int have_device(struct tdm_client *client, int32_t number, struct tdm_wdevice **device)
 {
@@ -333,11 +407,14 @@ static int have_device(struct tdm_client *client, int32_t number, struct tdm_wde
 		tdm_writer_lost(client->writer, TDM_LOSS_DEVICE);
 		return -ENODEV;
 	}
-	if (sum_index(client->all, (uint32_t)number) == TDM_MAP_NONE)
+	uint32_t sum = sum_index(client->all, (uint32_t)number);
+	if (sum == TDM_MAP_NONE)
 		return -ENOMEM;
 	*device = tdm_writer_device(client->writer, (uint32_t)number, false);
 	if (*device != NULL)
 		sum_device(client->all, *device, 1);
+	else
+		sum_drop(client->all, sum);
 	return *device != NULL ? 0 : -ENOSPC;
 }
 
@@ -390,7 +467,7 @@ int tdm_client_alloc(struct tdm_client *client, int32_t number, enum tdm_kind ki
 		.address = id,
 		.asked = bytes,
 		.name = kind == TDM_KIND_KERNEL ? kernel_name(client, kernel_type) : 0 };
-	const struct tdm_report_extra extra = { .thread = (uint32_t)client->pid, .banks = 1, .bank_bytes = bytes };
+	const struct tdm_report_extra extra = { .banks = 1, .bank_bytes = bytes };
 	err = client->self != NULL
 		      ? tdm_writer_alloc(device, client->self, &report, &extra, tdm_writer_hint(device, kind, id))
 		      : tdm_writer_alloc_cold(device, NULL, &report, &extra);

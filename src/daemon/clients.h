@@ -33,7 +33,6 @@ struct tdm_client {
 	uint32_t uid;
 	uint64_t start;                   /* clock ticks since boot; 0: unknown */
 	int32_t claim;                    /* the process id in its messages, if it is another one; 0: none */
-	bool is_resumed;                  /* an earlier daemon wrote the beginning of its ledger */
 	bool is_over;                     /* its process has ended */
 	uint32_t retry;                   /* allocations to refuse before trying to make the ledger again */
 	uint32_t names[TDM_KERNEL_TYPES]; /* of kernels: blob numbers; 0: not stored yet */
@@ -76,6 +75,7 @@ struct tdm_clients {
 	struct tdm_map by_device;
 	struct tdm_device_sum *sums;
 	size_t sum_cap, sum_count;
+	uint32_t sum_free;             /* the first free place of `sums`; TDM_MAP_NONE: none */
 	struct tdm_timer look;         /* at clients without a pidfd */
 	struct tdm_ledger_clock began; /* for the rate of the time stamp counter */
 	struct tdm_clients_counters counters;

@@ -12,6 +12,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+enum { CANNOT_START = 2 }; /* the exit code, as of all commands */
+
 struct daemon {
 	struct tdm_loop loop;
 	struct tdm_server server;
@@ -70,6 +72,10 @@ static void say_hello(struct tdm_server *server)
 
 static void say_goodbye(struct tdm_server *server)
 {
+	if (server->is_given) {
+		tdm_server_log_line(&server->log, "🛑 Allocation Server stopped: another one has taken over\n");
+		return;
+	}
 	tdm_server_dump_statistics(server);
 	tdm_server_dump(server);
 	tdm_server_log_line(&server->log, "🛑 Allocation Server stopped\n");
@@ -82,7 +88,7 @@ static void say_goodbye(struct tdm_server *server)
 static int go_to_background(const char *log, int *ready)
 {
 	int ends[2];
-	unsigned char code = EXIT_FAILURE;
+	unsigned char code = CANNOT_START;
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return -errno;
 	pid_t child = fork();
@@ -91,7 +97,7 @@ static int go_to_background(const char *log, int *ready)
 	if (child > 0) {
 		close(ends[1]);
 		ssize_t got = read(ends[0], &code, 1);
-		_exit(got == 1 ? code : EXIT_FAILURE);
+		_exit(got == 1 ? code : CANNOT_START);
 	}
 	setsid();
 	*ready = ends[1];
@@ -108,7 +114,7 @@ static int go_to_background(const char *log, int *ready)
 /* Tells the parent, and gives up the terminal. */
 static void tell_ready(int ready, int err)
 {
-	unsigned char code = err == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	unsigned char code = err == 0 ? EXIT_SUCCESS : CANNOT_START;
 	if (ready < 0)
 		return;
 	(void)!write(ready, &code, 1);

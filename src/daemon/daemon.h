@@ -8,10 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TDM_DAEMON_SOCKET "/tmp/tt_allocation_server.sock"
-
 struct tdm_daemon_options {
-	const char *socket;        /* path; NULL: TDM_DAEMON_SOCKET */
+	const char *socket;        /* path; NULL: TDM_WIRE_SOCKET */
 	const char *short_socket;  /* for messages of 14, 17 and 21 bytes; NULL: none */
 	const char *helper_socket; /* for messages of 32 bytes; NULL: none */
 	const char *dir;           /* of the ledgers; NULL: $TIDEMARK_DIR, else /dev/shm */

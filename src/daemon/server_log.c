@@ -28,9 +28,10 @@ static ssize_t write_some(const struct tdm_server_log *log, const char *data, si
 	if (log->is_socket) {
 		done = send(log->watch.fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL);
 	} else {
-		if (!log->is_own && poll(&out, 1, 0) == 0) /* it may block, because its flags are shared with others */
+		bool may_block = !log->is_own && !log->is_file; /* its flags are shared with others */
+		if (may_block && poll(&out, 1, 0) == 0)
 			return -EAGAIN;
-		done = write(log->watch.fd, data, log->is_own ? len : tdm_min(len, SMALL_WRITE));
+		done = write(log->watch.fd, data, may_block ? tdm_min(len, SMALL_WRITE) : len);
 	}
 	return done >= 0 ? done : -errno;
 }
@@ -102,12 +103,14 @@ static int own_descriptor(int fd)
 int tdm_server_log_init(struct tdm_server_log *log, struct tdm_loop *loop, int fd)
 {
 	struct stat facts;
+	bool is_known = fstat(fd, &facts) == 0;
 	int own = own_descriptor(fd);
 	*log = (struct tdm_server_log){ .loop = loop,
 		.watch = { .fd = own >= 0 ? own : fd, .events = EPOLLOUT, .ready = writable },
 		.flush.ready = flush_time,
 		.is_own = own >= 0,
-		.is_socket = fstat(fd, &facts) == 0 && S_ISSOCK(facts.st_mode),
+		.is_socket = is_known && S_ISSOCK(facts.st_mode),
+		.is_file = is_known && S_ISREG(facts.st_mode),
 		.data = malloc(CAP) };
 	return log->data != NULL ? 0 : -ENOMEM;
 }

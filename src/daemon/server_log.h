@@ -18,8 +18,9 @@ struct tdm_server_log {
 	struct tdm_loop *loop;
 	struct tdm_watch watch; /* waits for room; its descriptor is the output */
 	struct tdm_timer flush;
-	bool is_socket, is_own; /* what the descriptor is; whether to close it */
-	bool is_waiting;        /* for room */
+	bool is_socket, is_file; /* what the descriptor is */
+	bool is_own;             /* it was opened here */
+	bool is_waiting;         /* for room */
 	char *data;
 	size_t at, len;      /* what has not been written yet */
 	uint64_t lost, said; /* lines lost in all, and those that a line has told of */

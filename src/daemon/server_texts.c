@@ -183,12 +183,14 @@ static uint64_t count_all(const struct tdm_clients *clients, const struct tdm_de
 	return buffers;
 }
 
+struct item {
+	uint64_t id, bytes;
+	int32_t pid;
+};
+
 /* The buffers of a device that are few enough to be listed. */
 struct listed {
-	struct {
-		uint64_t id, bytes;
-		int32_t pid;
-	} items[KINDS][LISTED_MAX];
+	struct item items[KINDS][LISTED_MAX];
 	unsigned count[KINDS];
 	uint32_t wanted; /* bits of `kinds` */
 	uint32_t left;
@@ -201,13 +203,16 @@ static bool list_one(void *context, const struct tdm_client *client, const struc
 	(void)more;
 	for (unsigned i = 0; i < KINDS; i++)
 		if ((listed->wanted >> i & 1) != 0 && kinds[i].kind == slot->kind && listed->count[i] < LISTED_MAX) {
-			unsigned at = listed->count[i]++;
-			listed->items[i][at].id = slot->id;
-			listed->items[i][at].bytes = slot->asked;
-			listed->items[i][at].pid = client->pid;
+			listed->items[i][listed->count[i]++] = (struct item){ slot->id, slot->asked, client->pid };
 			return --listed->left != 0;
 		}
 	return true;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+	return x->id != y->id ? tdm_order(x->id, y->id) : tdm_order((uint64_t)x->pid, (uint64_t)y->pid);
 }
 
 static void list_device(
@@ -232,6 +237,8 @@ static void list_device(
 		else
 			listed->left -= (uint32_t)tdm_min(has, listed->left);
 	}
+	for (unsigned k = 0; k < KINDS; k++)
+		qsort(listed->items[k], listed->count[k], sizeof *listed->items[k], by_id);
 }
 
 static void put_device(
@@ -301,6 +308,13 @@ static bool put_kernel(void *context, const struct tdm_client *client, const str
 	return true;
 }
 
+static bool has_kernels(const struct tdm_client *client, uint32_t device)
+{
+	uint64_t buffers, bytes;
+	tdm_client_count(client, device, TDM_KIND_KERNEL, &buffers, &bytes);
+	return buffers != 0;
+}
+
 void tdm_text_kernels(struct tdm_buf *out, const struct tdm_clients *clients, uint32_t uid)
 {
 	const struct tdm_ledger_clock now = tdm_ledger_clock_now();
@@ -324,7 +338,7 @@ void tdm_text_kernels(struct tdm_buf *out, const struct tdm_clients *clients, ui
 			megabytes(sums[i]->bytes[TDM_KIND_KERNEL]), kernels);
 		list.left = KERNELS_MAX;
 		for (size_t k = 0; k < clients->count; k++)
-			if (may_see(clients->list[k], uid))
+			if (may_see(clients->list[k], uid) && has_kernels(clients->list[k], sums[i]->number))
 				tdm_client_each(clients->list[k], sums[i]->number, put_kernel, &list);
 		if (kernels > KERNELS_MAX - list.left)
 			tdm_buf_printf(out, "  └─ %" PRIu64 " kernels more\n", kernels - (KERNELS_MAX - list.left));

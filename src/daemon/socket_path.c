@@ -1,5 +1,6 @@
 #include "daemon/socket_path.h"
 #include "base/str.h"
+#include "sources/server_ask.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,29 +13,6 @@
 
 enum { BACKLOG = 4096, FIRST_FD = 3, FDS_MAX = 64 };
 
-static int address_of(struct sockaddr_un *address, const char *path)
-{
-	*address = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	if (strlen(path) >= sizeof address->sun_path)
-		return -ENAMETOOLONG;
-	strcpy(address->sun_path, path);
-	return 0;
-}
-
-int tdm_socket_path_connect(const char *path)
-{
-	struct sockaddr_un address;
-	int err = address_of(&address, path);
-	int fd = err == 0 ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : err;
-	if (fd < 0)
-		return err != 0 ? err : -errno;
-	if (connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
-		return fd;
-	err = -errno;
-	close(fd);
-	return err;
-}
-
 /* What is at a path. 0: nothing, or a socket that nobody listens on. */
 static int look_at(const char *path)
 {
@@ -43,7 +21,7 @@ static int look_at(const char *path)
 		return errno == ENOENT ? 0 : -errno;
 	if (!S_ISSOCK(st.st_mode))
 		return -ENOTSOCK;
-	int fd = tdm_socket_path_connect(path);
+	int fd = tdm_server_connect(path);
 	if (fd >= 0)
 		close(fd);
 	/* A full queue of connections has a listener, too. */

@@ -24,9 +24,6 @@ struct tdm_socket_path {
  */
 int tdm_socket_path_listen(struct tdm_socket_path *at, const char *path, uint32_t mode, bool takes_over);
 
-/* A connection to a path. A descriptor or -errno. */
-int tdm_socket_path_connect(const char *path);
-
 /* Uses a descriptor that is listening already, e.g. one of systemd's. 0; -ENOTSOCK: it is not such a socket. */
 int tdm_socket_path_adopt(struct tdm_socket_path *at, int fd);
 

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "daemon/server_texts.h"
+#include "daemon/takeover.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -163,8 +164,12 @@ static void answer(struct tdm_connection *c, struct tdm_str question)
 		tdm_text_kernels(&c->out, &c->server->clients, sight_of(c));
 	else if (tdm_str_is(question, "statistics"))
 		put_statistics(c->server, &c->out);
+	else if (tdm_str_is(question, "takeover") && sight_of(c) != TDM_UID_ALL)
+		tdm_buf_puts(&c->out, "only the daemon's own user and root may take over\n");
+	else if (tdm_str_is(question, "takeover"))
+		tdm_takeover_give(c->server, c->watch.fd);
 	else
-		tdm_buf_puts(&c->out, "unknown question; known are: summary, kernels, statistics\n");
+		tdm_buf_puts(&c->out, "unknown question; known are: summary, kernels, statistics, takeover\n");
 	send_out(c);
 }
 
@@ -394,7 +399,7 @@ static void connection_ready(struct tdm_watch *watch, uint32_t events)
 
 /* --- connections ------------------------------------------------------------------------------------------------ */
 
-static struct tdm_connection *connection_new(struct tdm_server *server, int fd, enum tdm_wire_form form)
+struct tdm_connection *tdm_connection_new(struct tdm_server *server, int fd, enum tdm_wire_form form)
 {
 	struct tdm_connection *c = calloc(1, sizeof *c);
 	if (c == NULL)
@@ -447,7 +452,7 @@ static void listener_ready(struct tdm_watch *watch, uint32_t events)
 			continue;
 		if (fd < 0)
 			return;
-		if (connection_new(server, fd, listener->form) == NULL) {
+		if (tdm_connection_new(server, fd, listener->form) == NULL) {
 			close(fd);
 			server->counters.refused_connections++;
 		}
@@ -500,20 +505,20 @@ static int say(const char *path, int err)
 	return err;
 }
 
-/* Listens on one socket: systemd's under this name, or one at `path`. */
-static int listen_at(struct tdm_server *server, enum tdm_wire_form form, const char *name, const char *path)
+/* Finds one socket: systemd's under this name, the one that was taken over, or a new one at `path`. */
+static int find_socket(struct tdm_server *server, enum tdm_wire_form form, const char *name, const char *path)
 {
 	struct tdm_listener *listener = &server->listeners[form];
-	int given = tdm_socket_activation(name, form), err;
+	int given = tdm_socket_activation(name, form), err = 0;
 	if (given >= 0)
 		err = tdm_socket_path_adopt(&listener->at, given);
-	else if (path != NULL)
+	else if (listener->at.fd < 0 && path != NULL)
 		err = tdm_socket_path_listen(
 			&listener->at, path, server->options->socket_mode, server->options->replace);
-	else
-		return 0;
 	if (err != 0)
 		return say(path != NULL ? path : name, err);
+	if (listener->at.fd < 0)
+		return 0;
 	listener->server = server;
 	listener->form = form;
 	listener->watch = (struct tdm_watch){ .fd = listener->at.fd, .events = EPOLLIN, .ready = listener_ready };
@@ -521,14 +526,20 @@ static int listen_at(struct tdm_server *server, enum tdm_wire_form form, const c
 	return err != 0 ? say(listener->at.path, err) : 0;
 }
 
-static int listen_all(struct tdm_server *server)
+static int find_sockets(struct tdm_server *server)
 {
 	const struct tdm_daemon_options *o = server->options;
-	int err = listen_at(server, TDM_FORM_SIZES, "socket", o->socket != NULL ? o->socket : TDM_DAEMON_SOCKET);
+	const char *path = o->socket != NULL ? o->socket : TDM_WIRE_SOCKET;
+	int err = o->replace ? tdm_takeover_take(server, path) : 0;
+	if (err != 0 && err != -ENOENT && err != -ECONNREFUSED)
+		fprintf(stderr,
+			"tidemarkd: the server on %s does not hand over its connections (%s): they will end with it\n",
+			path, strerror(-err));
+	err = find_socket(server, TDM_FORM_SIZES, "socket", path);
 	if (err == 0)
-		err = listen_at(server, TDM_FORM_SHORT, "short", o->short_socket);
+		err = find_socket(server, TDM_FORM_SHORT, "short", o->short_socket);
 	if (err == 0)
-		err = listen_at(server, TDM_FORM_HELPER, "helper", o->helper_socket);
+		err = find_socket(server, TDM_FORM_HELPER, "helper", o->helper_socket);
 	tdm_socket_activation_done();
 	return err;
 }
@@ -557,7 +568,7 @@ int tdm_server_init(struct tdm_server *server, struct tdm_loop *loop, const stru
 	server->clients.ending = client_ending;
 	server->clients.left = client_left;
 	server->clients.context = server;
-	err = listen_all(server);
+	err = find_sockets(server);
 	if (err != 0)
 		return err;
 	tdm_clients_resume(&server->clients);
@@ -570,10 +581,11 @@ int tdm_server_init(struct tdm_server *server, struct tdm_loop *loop, const stru
 void tdm_server_done(struct tdm_server *server)
 {
 	for (unsigned i = 0; i < TDM_FORM_COUNT; i++)
-		tdm_socket_path_close(&server->listeners[i].at, true);
+		tdm_socket_path_close(&server->listeners[i].at, !server->is_given);
 	while (server->first != NULL)
 		connection_close(server->first);
-	tdm_clients_done(&server->clients);
+	if (!server->is_given)
+		tdm_clients_done(&server->clients);
 	tdm_chip_list_done(&server->devices);
 	tdm_loop_stop(server->loop, &server->statistics);
 	tdm_server_log_done(&server->log);

@@ -83,6 +83,7 @@ struct tdm_server {
 	struct tdm_timer statistics;
 	uint8_t *bytes;    /* what is being read */
 	uint64_t nameless; /* kernels that came without an id: their number is the id */
+	bool is_given;     /* another daemon has taken everything */
 };
 
 /* 0, or a negative code after a message. */
@@ -92,6 +93,9 @@ void tdm_server_done(struct tdm_server *server);
 /* Summaries into the log. */
 void tdm_server_dump(struct tdm_server *server);
 void tdm_server_dump_statistics(struct tdm_server *server);
+
+/* A connection that is open already. NULL if it cannot be served; the descriptor is still the caller's. */
+struct tdm_connection *tdm_connection_new(struct tdm_server *server, int fd, enum tdm_wire_form form);
 
 /* Reads what a connection has sent. False if it was closed. */
 bool tdm_connection_read(struct tdm_connection *connection);

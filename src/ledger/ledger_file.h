@@ -13,8 +13,19 @@
 
 #include "ledger/layout.h"
 #include "ledger/ledger_dir.h"
+#include "ledger/private_memory.h"
 
-enum { TDM_LEDGER_AREAS_MAX = 512 };
+/* A part of the file that is mapped. */
+struct tdm_ledger_mapped {
+	void *at;
+	size_t bytes;
+	uint64_t offset;
+};
+
+/* A part of the file that may be touched. */
+struct tdm_ledger_span {
+	uint64_t from, to;
+};
 
 /*
  * The process that a ledger is written for, if it is not the writer's own. All of it comes from the kernel: the peer of
@@ -34,19 +45,13 @@ struct tdm_ledger_file {
 	uint64_t device_no, inode; /* of the file, to recognise it */
 	uint64_t start;            /* of the process, as in the file's name */
 	int32_t pid;               /* likewise */
-	bool is_on_behalf;         /* it is not this process */
+	bool is_on_behalf;         /* it is not this process: one of thousands, so it has to be small */
 	uint32_t generation, mode;
 	uint64_t size; /* copy of the header's word: others can write to the file, so it is never read back */
-	struct {
-		void *at;
-		size_t bytes;
-		uint64_t offset;
-	} areas[TDM_LEDGER_AREAS_MAX]; /* the mapped areas; the first is the header */
-	unsigned area_count;
-	struct {
-		uint64_t from, to;
-	} reserved[2 * TDM_LEDGER_AREAS_MAX]; /* parts of the file that may be touched */
-	unsigned reserved_count;
+	struct tdm_ledger_mapped *areas; /* the first has the header, and room for the first areas of a small ledger */
+	unsigned area_count, area_cap;
+	struct tdm_ledger_span *reserved;
+	unsigned reserved_count, reserved_cap;
 };
 
 /*
@@ -93,6 +98,8 @@ int tdm_ledger_file_renew(struct tdm_ledger_file *file);
 int tdm_ledger_file_open_new(struct tdm_ledger_file *file, const char *dir);
 int tdm_ledger_file_lock(const struct tdm_ledger_file *file); /* 0, -EAGAIN: another process has it, or -errno */
 int tdm_ledger_file_set_size(int fd, uint64_t size);
+/* Sets the size of the open file and maps its header, and all of it if it has more. 0 or -errno. */
+int tdm_ledger_file_map(struct tdm_ledger_file *file, uint64_t size);
 int tdm_ledger_file_reserve_pages(int fd, uint64_t offset, size_t bytes);
 bool tdm_ledger_file_is_fd(const struct tdm_ledger_file *file, int fd); /* whether it is still this file's */
 
@@ -103,10 +110,6 @@ bool tdm_ledger_boot_id(uint8_t id[16]);
 
 /* Updates the header's `last`. */
 void tdm_ledger_file_clock(struct tdm_ledger_file *file);
-
-/* Zeroed private memory that is not from malloc; NULL when there is none. Large blocks use large pages if possible. */
-void *tdm_private_alloc(size_t bytes);
-void tdm_private_free(void *at, size_t bytes);
 
 /* When this process started, as /proc/self/stat has it. */
 uint64_t tdm_ledger_own_start(void);

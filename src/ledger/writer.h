@@ -180,13 +180,18 @@ int tdm_writer_new(const struct tdm_writer_options *options, struct tdm_writer *
 
 /*
  * Goes on with a ledger that an earlier writer, which has ended, wrote on behalf of a process; everything that it had
- * committed is there. Of the options only `mode` and `ring_records` (for new devices) are used. 0 with *out set;
+ * committed is there. Of the options only `ring_records`, for new devices, is used. 0 with *out set;
  * -EBUSY: its writer lives; -EAGAIN: it ended before the ledger was set up, so it has nothing; -ESHUTDOWN: the ledger
  * was closed; -ESTALE: it is from before the machine was booted, or its process went on in another ledger; -EPERM: it
  * belongs to somebody else, or others can write to it; -EINVAL: it is not on behalf of the process in its name;
  * TDM_ECORRUPT or TDM_EVERSION; or another -errno.
  */
 int tdm_writer_resume(const char *path, const struct tdm_writer_options *options, struct tdm_writer **out);
+
+/* Parts of the two functions that make a writer: its private memory, and that of a device. NULL: there is none. */
+struct tdm_writer *tdm_writer_make(const struct tdm_writer_options *options, bool is_small);
+struct tdm_wdevice *tdm_wdevice_make(struct tdm_writer *writer, uint32_t number, bool is_virtual);
+void tdm_wdevice_free(struct tdm_wdevice *device);
 
 /* Closes the ledger: its process has ended, or ends now. Its buffers stay, as a post-mortem. */
 void tdm_writer_end(struct tdm_writer *writer);
@@ -255,6 +260,9 @@ bool tdm_writer_abandon(struct tdm_writer *writer, struct tdm_wthread *self);
 
 /* Makes a torn device what it was before the report that tore it; the caller is inside. 0 or -errno. */
 int tdm_wdevice_repair(struct tdm_wdevice *device);
+
+/* Rebuilds the private state of a device, whose slots are known, from what was committed. 0 or -errno. */
+int tdm_wdevice_rebuild(struct tdm_wdevice *device);
 
 /* Tells Linux that this process will use the barrier that owners rely on; false when it does not have it. */
 bool tdm_writer_register_barrier(void);
@@ -351,6 +359,13 @@ static inline struct tdm_ledger_slot *tdm_wdevice_slot(
 int tdm_wdevice_grow(struct tdm_wdevice *device);
 int tdm_wdevice_spare_grow(struct tdm_wdevice *device);
 void tdm_wdevice_push_spare(struct tdm_wdevice *device, uint32_t slot);
+
+/* Sets where the arrays of segment k begin in memory. */
+void tdm_wdevice_set_segment(struct tdm_wdevice *device, uint32_t k, void *at);
+
+/* Reserves the pages of all slots in use, and gives back those after them, of a device whose segments and slot_high are
+ * known. 0 or -errno. */
+int tdm_wdevice_restore_slots(struct tdm_wdevice *device);
 
 /* Gives the pages of the last slots that are reserved and were not used back to the file system. -ENOENT when there are
  * none, or another -errno. */

@@ -20,7 +20,7 @@ static bool is_type(uint8_t byte)
 	return byte >= TDM_WIRE_ALLOC && byte < TDM_WIRE_TYPE_END;
 }
 
-static bool is_size(size_t bytes)
+bool tdm_wire_is_size(size_t bytes)
 {
 	for (unsigned i = 0; i < SIZE_COUNT; i++)
 		if (sizes[i] == bytes)
@@ -48,13 +48,13 @@ static uint32_t find_size(const uint8_t *bytes, size_t count, bool is_quiet, boo
 	size_t end = TDM_WIRE_HEADER + zeros(bytes, TDM_WIRE_HEADER, cap);
 	*is_guessed = false;
 	if (end < cap) /* the next message begins here */
-		return is_size(end) && is_type(bytes[end]) ? (uint32_t)end : UINT32_MAX;
+		return tdm_wire_is_size(end) && is_type(bytes[end]) ? (uint32_t)end : UINT32_MAX;
 	if (end == TDM_WIRE_SIZE_MAX)
 		return TDM_WIRE_SIZE_MAX;
 	if (end > TDM_WIRE_SIZE_MAX)
 		return UINT32_MAX;
 	*is_guessed = true;
-	return is_quiet && is_size(end) ? (uint32_t)end : 0;
+	return is_quiet && tdm_wire_is_size(end) ? (uint32_t)end : 0;
 }
 
 static void decode(const uint8_t *bytes, struct tdm_wire_message *message)

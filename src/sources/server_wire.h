@@ -16,6 +16,8 @@
 
 #include "base/kind.h"
 
+#define TDM_WIRE_SOCKET "/tmp/tt_allocation_server.sock" /* where all these programs connect */
+
 enum {
 	TDM_WIRE_HEADER = 40,
 	TDM_WIRE_SIZE_MIN = 72,
@@ -77,6 +79,8 @@ enum tdm_wire_found tdm_wire_next(struct tdm_wire *wire, const uint8_t *bytes, s
 enum tdm_wire_found tdm_wire_short(const uint8_t *bytes, size_t count, struct tdm_wire_message *message, size_t *used);
 /* Those of the helper header have 32 bytes: circular buffers and kernels. */
 enum tdm_wire_found tdm_wire_helper(const uint8_t *bytes, size_t count, struct tdm_wire_message *message, size_t *used);
+
+bool tdm_wire_is_size(size_t bytes); /* one of the four */
 
 /* The kind of memory that the runtime's number of a buffer type means. TDM_KIND_COUNT: none. */
 enum tdm_kind tdm_wire_kind(uint8_t buffer_type);
