@@ -5,12 +5,15 @@ never lost. What was sent after that may be lost with whoever is killed, but onl
 """
 
 import random
+import time
 
 from support import *  # noqa: F403: the vocabulary of these tests
 
 SLOTS = 5
 ROUNDS = 1000
 DUMP_EVERY = 25
+FLOODS = 100
+FLOOD = 5000  # messages
 
 
 class Reporter:
@@ -141,6 +144,29 @@ class Kill(ServerTest):
                     self.check_dump()
             if self._outcome.result.failures or self._outcome.result.errors:
                 return
+
+    def test_a_flood_that_is_cut_is_known_up_to_some_message(self):
+        """The daemon is killed while it writes, and the next one goes on with the beginning of what was sent."""
+        seed, step = random.Random(5), 0x1000
+        self.daemon.start("--quiet")
+        for number in range(scaled(FLOODS)):
+            client = self.client(seed.choice(SIZES))
+            client.tell(f"flood {FLOOD} {FLOOD} {seed.choice((1, 7, 64))} 0 {step}", "say done")
+            time.sleep(seed.random() * 0.02)  # wherever it is then
+            self.daemon.kill()
+            client.hear_until("done")
+            self.daemon.start("--quiet")
+            watcher = Line(self.daemon.socket)
+            total = watcher.query(0)[0]
+            known = sorted(key[2] for key in self.daemon.dump().get(client.pid, {}))
+            self.assertEqual(known, [(i + 1) * step for i in range(len(known))], number)
+            self.assertEqual(total, len(known) * 4096, number)
+            client.tell("close", f"alloc 0 1 77 {1 << 60}")
+            self.assertEqual(client.query(0)[:2], (total, 77), number)
+            client.kill()
+            self.clients.remove(client)
+            until("the daemon has noticed", lambda: watcher.query(0)[:2] == (0, 0))
+            watcher.close()
 
     def test_a_killed_client_leaves_its_buffers_as_leaks(self):
         self.daemon.start("--quiet")
