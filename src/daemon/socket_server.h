@@ -81,9 +81,10 @@ struct tdm_server {
 	int spare_fd; /* given up to refuse a connection when descriptors have run out */
 	struct tdm_server_counters counters;
 	struct tdm_timer statistics;
-	uint8_t *bytes;    /* what is being read */
-	uint64_t nameless; /* kernels that came without an id: their number is the id */
-	bool is_given;     /* another daemon has taken everything */
+	uint8_t *bytes;         /* what is being read */
+	uint64_t nameless;      /* kernels that came without an id: their number is the id */
+	uint64_t replied_round; /* the last round of the loop with a reply, counted from 1 */
+	bool is_given;          /* another daemon has taken everything */
 };
 
 /* 0, or a negative code after a message. */
