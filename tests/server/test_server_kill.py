@@ -5,6 +5,7 @@ never lost. What was sent after that may be lost with whoever is killed, but onl
 """
 
 import random
+import signal
 import time
 
 from support import *  # noqa: F403: the vocabulary of these tests
@@ -167,6 +168,25 @@ class Kill(ServerTest):
             self.clients.remove(client)
             until("the daemon has noticed", lambda: watcher.query(0)[:2] == (0, 0))
             watcher.close()
+
+    def test_last_words_of_dead_clients_are_heard(self):
+        """The daemon reads what a client has sent when the client has ended already: its buffers are leaks, and all of them."""
+        self.daemon.start("--quiet")
+        watcher = self.client()
+        watcher.query(0)
+        for is_connected in (True, False):
+            client = self.client(72)
+            if is_connected:
+                client.tell("connect")
+                client.hear_until("connected")
+            self.daemon.process.send_signal(signal.SIGSTOP)
+            client.tell("flood 1000 1000 64 0 4096")
+            client.hear_until("flooded")
+            client.kill()
+            self.daemon.process.send_signal(signal.SIGCONT)
+            until("all is known", lambda: len(self.daemon.dump().get(client.pid, {})) == 1000)
+            until("it is no part of the totals", lambda: watcher.query(0)[0] == 0)
+            self.assertIn(str(client.pid), self.daemon.command("leaks"))
 
     def test_a_killed_client_leaves_its_buffers_as_leaks(self):
         self.daemon.start("--quiet")
