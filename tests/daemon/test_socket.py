@@ -238,8 +238,9 @@ class Clients(DaemonTest):
         daemon = self.start("--quiet")
         other = self.other_process(
             "c.send(ALLOC, 0, 10, DRAM, id=0); c.query(); print('sent', flush=True); sys.stdin.read(1)\n"
-            "c.socket.sendall(b''.join(message(72, ALLOC, 0, 10, DRAM, id=i) for i in range(1, 1000)))\n"
-            "c.socket.sendall(b''.join(message(72, FREE, 0, id=i) for i in range(0, 100)))")
+            "c.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)\n"
+            "c.socket.sendall(b''.join(message(72, ALLOC, 0, 10, DRAM, id=i) for i in range(1, 1000)) +\n"
+            "                 b''.join(message(72, FREE, 0, id=i) for i in range(0, 100)))")
         other.stdout.readline()
         daemon.send_signal(signal.SIGSTOP)  # so that it finds everything at once
         print(file=other.stdin, flush=True)
