@@ -243,6 +243,7 @@ class Clients(DaemonTest):
             "                 b''.join(message(72, FREE, 0, id=i) for i in range(0, 100)))")
         other.stdout.readline()
         daemon.send_signal(signal.SIGSTOP)  # so that it finds everything at once
+        self.wait_for(lambda: open(f"/proc/{daemon.pid}/stat", encoding="ascii").read().split()[2] == "T", "the stop")
         print(file=other.stdin, flush=True)
         other.wait()
         daemon.send_signal(signal.SIGCONT)
