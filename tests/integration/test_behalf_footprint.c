@@ -61,14 +61,13 @@ static void fill(struct tdm_writer **writers, uint32_t ledgers, uint32_t buffers
 	uint64_t private_before = status_bytes("RssAnon:"), mappings_before = count_mappings();
 	for (uint32_t i = 0; i < ledgers && out->err == 0; i++) {
 		const struct tdm_behalf client = { .pid = (int32_t)(i + 1), .start_time = 1 };
-		const struct tdm_writer_options options = {
-			.dir = behalf_dir, .mode = 0600, .ring_records = 32, .behalf = &client
-		};
+		const struct tdm_writer_options options = { .dir = behalf_dir, .mode = 0600, .behalf = &client };
 		out->err = tdm_writer_new(&options, &writers[i]);
 	}
 	/* In turns, as they come over sockets. */
 	for (uint32_t i = 0; i < buffers && out->err == 0; i++)
-		out->err = put_buffer(writers[i % ledgers], 0, TDM_KIND_DRAM, UINT64_C(0x100000) + i * UINT64_C(4096), 4096);
+		out->err = put_buffer(
+			writers[i % ledgers], 0, TDM_KIND_DRAM, UINT64_C(0x100000) + i * UINT64_C(4096), 4096);
 	out->private_bytes = status_bytes("RssAnon:") - private_before;
 	out->mappings = count_mappings() - mappings_before;
 	for (uint32_t i = 0; i < ledgers && out->err == 0; i++)

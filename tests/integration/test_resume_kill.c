@@ -1,6 +1,7 @@
 /*
- * A process that writes for several clients is killed at any instruction, again and again, also while it takes over; the
- * next one goes on. Everything that it had finished must be there, exactly; of the one call in progress, all or nothing.
+ * A process that writes for several clients is killed at any instruction, again and again, also while it takes over;
+ * the next one goes on. Everything that it had finished must be there, exactly; of the one call in progress, all or
+ * nothing.
  */
 #include <errno.h>
 #include <sched.h>
@@ -63,7 +64,10 @@ static bool make_call(struct tdm_writer *writer, uint32_t client, uint32_t id, u
 	if (size == 0)
 		return tdm_writer_free_cold(device, NULL, kind_of(id), id, NULL) == 0;
 	name_of(id, size, name);
-	const struct tdm_report report = { .kind = kind_of(id), .id = id, .address = id, .asked = size,
+	const struct tdm_report report = { .kind = kind_of(id),
+		.id = id,
+		.address = id,
+		.asked = size,
 		.name = tdm_blobs_put(&writer->blobs, TDM_BLOB_TEXT, name, strlen(name), NULL) };
 	const struct tdm_report_extra extra = { .banks = 2, .bank_bytes = size, .thread = client };
 	return report.name != 0 && tdm_writer_alloc_cold(device, NULL, &report, &extra) == 0;
@@ -94,7 +98,7 @@ static void step(struct tdm_writer *const *writers)
 static void be_victim(void)
 {
 	struct tdm_writer *writers[CLIENTS];
-	const struct tdm_writer_options options = { .ring_records = 32 };
+	const struct tdm_writer_options options = { 0 };
 	for (uint32_t i = 0; i < CLIENTS; i++) {
 		if (tdm_writer_resume(paths[i], &options, &writers[i]) != 0)
 			_exit(2);
@@ -120,7 +124,8 @@ static int take_buffers(
 		char name[32];
 		assert_true(slots[i].id < IDS && found->sizes[slots[i].id] == 0);
 		uint32_t id = (uint32_t)slots[i].id;
-		assert_true(slots[i].kind == kind_of(id) && slots[i].asked == slots[i].bank_bytes && slots[i].banks == 2);
+		assert_true(
+			slots[i].kind == kind_of(id) && slots[i].asked == slots[i].bank_bytes && slots[i].banks == 2);
 		assert_true(mores[i].thread == found->client);
 		found->sizes[id] = (uint32_t)slots[i].asked;
 		found->bytes[device_of(id)] += slots[i].asked * 2;
