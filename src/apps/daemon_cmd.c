@@ -51,7 +51,7 @@ static const struct tdm_opt opts[] = {
 		TDM_TAKE_FLAG(struct request, options.daemonize) },
 	{ "log", 0, "FILE", "where a daemon in the background writes its lines (default: nowhere)",
 		TDM_TAKE_TEXT(struct request, options.log) },
-	{ NULL },
+	{ 0 },
 };
 
 static const struct tdm_example examples[] = {
@@ -59,13 +59,13 @@ static const struct tdm_example examples[] = {
 	{ "tidemarkd --quiet --daemonize", "serve them in the background" },
 	{ "tidemarkd --socket-mode=0666", "let every user's programs connect" },
 	{ "tidemarkd --replace", "go on in place of the running daemon, e.g. after an update" },
-	{ NULL },
+	{ NULL, NULL },
 };
 
 static const struct tdm_help_row exits[] = {
 	{ "0", "a signal has ended it" },
 	{ "2", "wrong usage, or it could not start" },
-	{ NULL },
+	{ NULL, NULL },
 };
 
 const struct tdm_cmd tdm_cmd_daemon = {

@@ -99,6 +99,8 @@ static void reap(const struct request *request, const struct tdm_ledgers *ledger
 		const struct tdm_picture_process *process = &ledgers->picture->processes[i];
 		int err = process->life == TDM_LIFE_ENDED ? tdm_ledger_reap(process->ledger) : -ENOENT;
 		removed += err == 0;
+		if (err == -EBUSY && process->is_on_behalf)
+			continue; /* its daemon will archive it */
 		if (err != 0 && err != -ENOENT)
 			tdm_cmd_error(request->cmd, "%s was not removed: %s", process->ledger, tdm_err_text(err));
 	}

@@ -135,6 +135,7 @@ static void put_statistics(struct tdm_server *server, struct tdm_buf *text)
 		{ "Processes ended", c->died },
 		{ "Buffers they left", c->leaked_buffers },
 		{ "Bytes they left", c->leaked_bytes },
+		{ "Waits for a client that does not read", s->waits },
 		{ "Lines lost", server->log.lost },
 	};
 	tdm_text_statistics(text, &server->clients);

@@ -71,7 +71,7 @@ static size_t read_proc(int32_t pid, const char *name, char *dst, size_t cap)
 }
 
 /* Field 22 of the stat file. The name in parentheses may contain anything, so fields are counted after it. */
-static uint64_t start_of(int32_t pid)
+uint64_t tdm_ledger_start_of(int32_t pid)
 {
 	char text[1024];
 	enum { FIELDS_AFTER_NAME = 20 };
@@ -85,7 +85,7 @@ static uint64_t start_of(int32_t pid)
 
 uint64_t tdm_ledger_own_start(void)
 {
-	return start_of(0);
+	return tdm_ledger_start_of(0);
 }
 
 bool tdm_ledger_boot_id(uint8_t id[16])
@@ -119,7 +119,7 @@ static void read_command(struct tdm_ledger_header *header, int32_t pid)
 static void read_other_command(struct tdm_ledger_header *header, const struct tdm_behalf *behalf)
 {
 	read_command(header, behalf->pid);
-	if (start_of(behalf->pid) == behalf->start_time)
+	if (tdm_ledger_start_of(behalf->pid) == behalf->start_time)
 		return;
 	memset(header->comm, 0, sizeof header->comm);
 	memset(header->command, 0, sizeof header->command);

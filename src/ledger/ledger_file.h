@@ -111,7 +111,8 @@ bool tdm_ledger_boot_id(uint8_t id[16]);
 /* Updates the header's `last`. */
 void tdm_ledger_file_clock(struct tdm_ledger_file *file);
 
-/* When this process started, as /proc/self/stat has it. */
+/* When this process, or the one with this pid, started, as /proc/PID/stat has it; 0: unknown. */
 uint64_t tdm_ledger_own_start(void);
+uint64_t tdm_ledger_start_of(int32_t pid);
 
 #endif

@@ -456,10 +456,9 @@ uint64_t tdm_ledger_started(const struct tdm_ledger *ledger)
 	return ledger->header.first.monotonic_ns;
 }
 
-uint64_t tdm_ledger_noted(const struct tdm_ledger *ledger)
+struct tdm_ledger_clock tdm_ledger_noted(const struct tdm_ledger *ledger)
 {
-	const struct tdm_ledger_header *header = &ledger->header;
-	return header->last_seq % 2 == 0 ? header->last.monotonic_ns : header->first.monotonic_ns;
+	return ledger->header.last_seq % 2 == 0 ? ledger->header.last : ledger->header.first;
 }
 
 enum tdm_liveness tdm_ledger_holder(const struct tdm_ledger *ledger, int32_t *pid)

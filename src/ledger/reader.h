@@ -102,8 +102,8 @@ bool tdm_ledger_is_still(const struct tdm_ledger *ledger);
 const char *tdm_ledger_path(const struct tdm_ledger *ledger);
 const struct tdm_ledger_who *tdm_ledger_who(const struct tdm_ledger *ledger);
 uint64_t tdm_ledger_started(const struct tdm_ledger *ledger); /* monotonic clock, nanoseconds */
-/* The same: when its writer last noted the time, which it does now and then while it writes. */
-uint64_t tdm_ledger_noted(const struct tdm_ledger *ledger);
+/* When its writer last noted the time, which it does now and then while it writes. */
+struct tdm_ledger_clock tdm_ledger_noted(const struct tdm_ledger *ledger);
 enum tdm_liveness tdm_ledger_liveness(const struct tdm_ledger *ledger); /* tests the lock again */
 /* The same, with the writer's pid in this process's pid namespace; 0: it has none here. */
 enum tdm_liveness tdm_ledger_holder(const struct tdm_ledger *ledger, int32_t *pid);

@@ -15,7 +15,9 @@ struct tdm_writer *tdm_writer_make(const struct tdm_writer_options *options, boo
 {
 	struct tdm_writer *writer = tdm_block_alloc(is_small, sizeof *writer);
 	if (writer != NULL)
-		writer->ring_records = options->ring_records != 0 ? options->ring_records : TDM_LEDGER_RING;
+		writer->ring_records = options->ring_records != 0 ? options->ring_records
+				       : is_small                 ? TDM_WRITER_RING_SMALL
+								  : TDM_LEDGER_RING;
 	return writer;
 }
 

@@ -114,8 +114,9 @@ struct tdm_wdevice {
 	char pad[TDM_CACHE_LINE];
 } __attribute__((aligned(TDM_CACHE_LINE)));
 
-enum { TDM_WRITER_THREADS = 4096 }; /* threads that can be owners; others use the lock */
-enum { TDM_WRITER_NUMBERS = 256 };  /* device numbers found without a search, including virtual ones */
+enum { TDM_WRITER_THREADS = 4096 };  /* threads that can be owners; others use the lock */
+enum { TDM_WRITER_RING_SMALL = 32 }; /* records of a ring on behalf: as many as fit into the pages of the device */
+enum { TDM_WRITER_NUMBERS = 256 };   /* device numbers found without a search, including virtual ones */
 
 struct tdm_writer {
 	struct tdm_ledger_file file;
@@ -168,10 +169,10 @@ struct tdm_report_extra {
 };
 
 struct tdm_writer_options {
-	const char *dir;                 /* contains the folders of all users */
-	uint32_t mode;                   /* permissions of the file */
-	uint32_t ring_records;           /* of each device, a power of two; 0: TDM_LEDGER_RING */
-	uint32_t flags;                  /* of the header: invalid settings */
+	const char *dir;       /* contains the folders of all users */
+	uint32_t mode;         /* permissions of the file */
+	uint32_t ring_records; /* of each device, a power of two; 0: TDM_LEDGER_RING, on behalf TDM_WRITER_RING_SMALL */
+	uint32_t flags;        /* of the header: invalid settings */
 	const struct tdm_behalf *behalf; /* the process it is about; NULL: this one */
 };
 

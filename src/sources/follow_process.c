@@ -107,7 +107,8 @@ static void place_client(const struct tdm_follow_self *self, const struct tdm_fo
 	if (!who->is_claimed)
 		who->uid = tdm_ledger_who(ledger)->uid;
 	who->seen_pid = !who->is_claimed && is_here(self, who->pid_namespace) ? who->pid : 0;
-	who->as_of_ns = judged->has_no_writer && who->life != TDM_LIFE_ENDED ? tdm_ledger_noted(ledger) : 0;
+	who->as_of_ns =
+		judged->has_no_writer && who->life != TDM_LIFE_ENDED ? tdm_ledger_noted(ledger).monotonic_ns : 0;
 }
 
 /* A process in a container has another pid here than the one it knows itself. */

@@ -17,7 +17,7 @@ BIN = os.environ["TIDEMARK_BIN"]
 SIZES = (72, 112, 128, 144)
 ALLOC, FREE, QUERY, RESPONSE, DUMP, INFO, INFO_RESPONSE, CB_ALLOC, CB_FREE, LOAD, UNLOAD, DUMP_KERNELS = range(1, 13)
 DRAM, L1, SYSTEM, L1_SMALL, TRACE = range(5)
-WAIT_S = 60  # for anything that is certain to come; the machine may be slow
+WAIT_S = float(os.environ.get("TDM_WAIT", 60))  # for anything that is certain to come; the machine may be slow
 
 
 def message(size, kind, device=0, nbytes=0, buffer_type=0, id=0, pid=None):
@@ -139,6 +139,15 @@ class DaemonTest(unittest.TestCase):
             if line.strip().startswith(name + ": "):
                 return int(line.rsplit(": ", 1)[1])
         self.fail(f"no statistic {name!r}")
+
+    def fill(self, client):
+        """Asks without reading the answers until the daemon waits. Returns how often; the devices are 0, 1, 2, ..."""
+        sent = 0
+        while self.statistic("Waits for a client that does not read") == 0:
+            for _ in range(100):
+                client.send(QUERY, sent)
+                sent += 1
+        return sent
 
     def tidemark(self, *args):
         return subprocess.run([os.path.join(BIN, "tidemark"), *args], env=dict(os.environ), capture_output=True, text=True,

@@ -101,18 +101,9 @@ class AfterEachOther(DaemonTest):
     def test_replies_that_a_client_has_not_read_are_not_lost(self):
         self.start("--quiet")
         lazy = self.client()
-        lazy.socket.setblocking(False)
-        sent = 0
-        try:
-            while True:
-                sent += lazy.socket.send(message(72, QUERY))
-        except BlockingIOError:
-            pass
-        self.ask("statistics")
+        sent = self.fill(lazy)
         self.start("--replace", "--quiet")
-        lazy.socket.settimeout(WAIT_S)
-        for _ in range(sent // 72):
-            self.assertEqual(lazy.receive()[0], RESPONSE)
+        self.assertEqual([struct.unpack_from("<i", lazy.receive(), 4)[0] for _ in range(sent)], list(range(sent)))
 
     def test_replace_without_another_daemon_just_starts(self):
         self.start("--replace")

@@ -146,20 +146,11 @@ class Messages(DaemonTest):
     def test_a_client_that_reads_no_replies_stops_only_itself(self):
         self.start("--quiet")
         lazy = self.client()
-        lazy.socket.setblocking(False)
-        sent = 0
-        try:
-            while sent < 10**6:
-                sent += lazy.socket.send(message(72, QUERY))
-        except BlockingIOError:
-            pass
+        sent = self.fill(lazy)
         client = self.client()
         client.send(ALLOC, 0, 10, DRAM, id=1)
         self.assertEqual(client.query()[0], 10)
-        lazy.socket.setblocking(True)
-        lazy.socket.settimeout(WAIT_S)
-        for _ in range(sent // 72):
-            self.assertEqual(lazy.receive()[0], RESPONSE)
+        self.assertEqual([struct.unpack_from("<i", lazy.receive(), 4)[0] for _ in range(sent)], list(range(sent)))
 
     def test_device_information(self):
         self.add_card("0", "0000:01:00.0", "n300", "wormhole", "0100014611802000")
@@ -242,6 +233,24 @@ class Clients(DaemonTest):
         other.wait()
         self.wait_for(lambda: self.statistic("Processes ended") == 1, "the end of the process")
         self.assertEqual([files for _, _, files in os.walk(self.shm) if files], [])
+
+    def test_what_a_process_sent_before_it_ended_counts(self):
+        daemon = self.start("--quiet")
+        other = self.other_process(
+            "c.send(ALLOC, 0, 10, DRAM, id=0); c.query(); print('sent', flush=True); sys.stdin.read(1)\n"
+            "c.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)\n"
+            "c.socket.sendall(b''.join(message(72, ALLOC, 0, 10, DRAM, id=i) for i in range(1, 1000)) +\n"
+            "                 b''.join(message(72, FREE, 0, id=i) for i in range(0, 100)))")
+        other.stdout.readline()
+        daemon.send_signal(signal.SIGSTOP)  # so that it finds everything at once
+        self.wait_for(lambda: open(f"/proc/{daemon.pid}/stat", encoding="ascii").read().split()[2] == "T", "the stop")
+        print(file=other.stdin, flush=True)
+        other.wait()
+        daemon.send_signal(signal.SIGCONT)
+        self.wait_for(lambda: self.statistic("Processes ended") == 1, "the end of the process")
+        self.assertEqual(self.statistic("Buffers they left"), 900)
+        process, = self.dump()["processes"]
+        self.assertEqual(len(process["buffers"]), 900)
 
     def test_the_last_words_of_a_process_count(self):
         self.start("--quiet")

@@ -69,6 +69,8 @@ static void shown_while_it_runs(void **state)
 	/* The program ends. Nobody knows whether it crashed. */
 	client_end(&client);
 	assert_shows("dump", "ended (post-mortem), written by a daemon");
+	assert_shows("leaks", "was never freed: the program ended ");
+	assert_shows_not("leaks", "by itself");
 	assert_shows("dump --reap 2>&1", "removed 1 ledger");
 	assert_int_equal(access(path, F_OK), -1);
 }

@@ -76,9 +76,7 @@ static inline void client_end(const struct tdm_behalf *client)
 static inline struct tdm_writer *writer_for(const struct tdm_behalf *client)
 {
 	struct tdm_writer *writer;
-	const struct tdm_writer_options options = {
-		.dir = behalf_dir, .mode = 0600, .ring_records = 32, .behalf = client
-	};
+	const struct tdm_writer_options options = { .dir = behalf_dir, .mode = 0600, .behalf = client };
 	assert_int_equal(tdm_writer_new(&options, &writer), 0);
 	return writer;
 }

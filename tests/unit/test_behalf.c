@@ -183,6 +183,37 @@ static void stranger_is_not_believed(void **state)
 	client_end(&client);
 }
 
+/* Somebody deletes the ledger under its writer: it is made anew, for the same process. */
+static void made_anew(void **state)
+{
+	struct tdm_behalf client = client_start();
+	(void)state;
+	client.uid = 4711;
+	struct tdm_writer *writer = writer_for(&client);
+	for (uint64_t id = 1; id <= 5000; id++) /* more than is mapped at first */
+		assert_int_equal(put_buffer(writer, 0, TDM_KIND_DRAM, id, 4096), 0);
+	assert_true(tdm_blobs_put(&writer->blobs, TDM_BLOB_TEXT, "weights", 7, NULL) != 0);
+	assert_int_equal(unlink(writer->file.path), 0);
+	assert_int_equal(tdm_writer_renew(writer), 0);
+	for (uint64_t id = 5001; id <= 9000; id++)
+		assert_int_equal(put_buffer(writer, 0, TDM_KIND_DRAM, id, 4096), 0);
+	for (uint64_t id = 1; id <= 1000; id++)
+		assert_int_equal(take_buffer(writer, 0, TDM_KIND_DRAM, id), 0);
+	assert_int_equal(put_buffer(writer, 1, TDM_KIND_L1, 1, 4096), 0);
+	struct tdm_ledger *ledger = read_ledger(writer->file.path);
+	assert_int_equal(tdm_ledger_who(ledger)->pid, client.pid);
+	assert_int_equal(tdm_ledger_who(ledger)->uid, 4711);
+	assert_int_equal(tdm_ledger_who(ledger)->generation, 1);
+	assert_int_equal(tdm_ledger_liveness(ledger), TDM_ALIVE);
+	assert_int_equal(tdm_ledger_device(ledger, 0)->counts[TDM_KIND_DRAM].buffers, 8000);
+	assert_int_equal(tdm_ledger_device(ledger, 1)->counts[TDM_KIND_L1].buffers, 1);
+	assert_int_equal(tdm_ledger_refused(ledger), 0);
+	tdm_ledger_close(ledger);
+	tdm_ledger_file_remove(&writer->file);
+	tdm_writer_free(writer);
+	client_end(&client);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +224,7 @@ int main(void)
 		cmocka_unit_test(reused_pid_is_another),
 		cmocka_unit_test(closed_is_ended),
 		cmocka_unit_test(stranger_is_not_believed),
+		cmocka_unit_test(made_anew),
 	};
 	return cmocka_run_group_tests_name("behalf", tests, behalf_dir_make, behalf_dir_remove);
 }

@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/str.h"
 
-static const struct tdm_writer_options options = { .mode = 0600, .ring_records = 32 };
+static const struct tdm_writer_options options = { 0 };
 static struct tdm_behalf client;
 
 static int resume(const char *path, struct tdm_writer **writer)
