@@ -253,10 +253,11 @@ static void run(struct bench *bench)
 	measure_queries(bench);
 	measure_memory(bench);
 	measure_idle(bench);
+	bench_server_scrape(bench);
 }
 
 const struct bench_subject bench_server = {
 	.name = "server",
-	.summary = "the daemon beside the first allocation server: events, queries, memory, idling",
+	.summary = "the daemon beside the first allocation server: events, queries, memory, scrapes, idling",
 	.run = run,
 };

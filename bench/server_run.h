@@ -58,4 +58,8 @@ bool bench_clients_wait(const struct bench_clients *clients);
 /* Ends them at once. */
 void bench_clients_stop(struct bench_clients *clients);
 
+/* The rows about /metrics (server_scrape.c). */
+struct bench;
+void bench_server_scrape(struct bench *bench);
+
 #endif
