@@ -83,7 +83,7 @@ int event_serve_index(const struct event_run *run)
 	event_pin(0);
 	event_load_init(&side.load, run->order, run->live, (size_t)AS_LONG * EVENT_COUNT, 1);
 	side.slots = tdm_private_alloc(run->live * sizeof *side.slots);
-	if (side.slots == NULL || tdm_slot_index_init(&side.index) != 0)
+	if (side.slots == NULL || tdm_slot_index_init(&side.index, false) != 0)
 		return 2;
 	for (uint32_t i = 0; i < run->live; i++)
 		put(&side, side.load.id[i], i, i);

@@ -7,7 +7,7 @@
 #   package  for cpack
 include(CMakePackageConfigHelpers)
 
-install(TARGETS tidemark_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT common)
+install(TARGETS tidemark_command tidemarkd RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT common)
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT common
 	FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(FILES LICENSE README.md CHANGELOG.md ARCHITECTURE.md CONTRIBUTING.md
@@ -18,6 +18,8 @@ if(TARGET tidemark_docs)
 	install(DIRECTORY ${PROJECT_BINARY_DIR}/docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT common
 		FILES_MATCHING PATTERN "*.1")
 	install(FILES ${PROJECT_BINARY_DIR}/docs/bash/tidemark COMPONENT common
+		DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+	install(FILES ${PROJECT_BINARY_DIR}/docs/bash/tidemark COMPONENT common RENAME tidemarkd
 		DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endif()
 

@@ -238,10 +238,26 @@ static void say_refused(
 	tdm_doctor_advise(d, NULL, "%s", advice);
 }
 
-/* Programs that run with settings that were refused, or whose ledger was deleted. */
+/* Clients of a daemon that has ended: nobody notes what they allocate. */
+static void say_unwritten(struct tdm_doctor *d)
+{
+	const struct tdm_picture *picture = d->setup->picture;
+	size_t count = 0;
+	for (size_t i = 0; i < picture->process_count; i++)
+		count += picture->processes[i].as_of_ns != 0;
+	if (count == 0)
+		return;
+	look_at_ledgers(d);
+	tdm_doctor_say(d, WARNING, "the daemon that wrote the figures of %zu program%s has ended: they are old", count,
+		count == 1 ? "" : "s");
+	tdm_doctor_advise(d, "tidemarkd", "a new daemon goes on with their ledgers");
+}
+
+/* Programs that run with settings that were refused, whose ledger was deleted, or whose daemon has ended. */
 void tdm_doctor_ledgers_settings(struct tdm_doctor *d)
 {
 	const struct tdm_picture *picture = d->setup->picture;
+	say_unwritten(d);
 	size_t before = d->findings.count;
 	for (size_t i = 0; i < picture->process_count && d->findings.count - before < NAMED_MAX; i++) {
 		const struct tdm_picture_process *process = &picture->processes[i];

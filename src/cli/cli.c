@@ -34,7 +34,7 @@ static void print_message(const struct tdm_cmd *cmd, const char *format, va_list
 	}
 	fflush(stdout); /* keeps the order if both go to the same place */
 	if (cmd != NULL)
-		fprintf(stderr, "tidemark %s: ", cmd->name);
+		fprintf(stderr, "%s%s: ", tdm_cmd_lead(cmd), cmd->name);
 	fprintf(stderr, "%s\n", text != NULL ? text : tdm_err_text(-ENOMEM));
 	free(text);
 }
@@ -62,7 +62,8 @@ int tdm_cmd_usage_error(const struct tdm_cmd *cmd, const char *format, ...)
 	va_start(ap, format);
 	print_message(cmd, format, ap);
 	va_end(ap);
-	fprintf(stderr, "tidemark %s: see 'tidemark %s --help'\n", cmd->name, cmd->name);
+	const char *lead = tdm_cmd_lead(cmd);
+	fprintf(stderr, "%s%s: see '%s%s --help'\n", lead, cmd->name, lead, cmd->name);
 	return TDM_EXIT_USAGE;
 }
 
@@ -184,15 +185,24 @@ static int run_command(const struct tdm_cmd *cmd, int argc, char **argv)
 	return tdm_args_asks_help(&args) ? print_help(cmd) : cmd->run(&args);
 }
 
+static bool is_version(const char *word)
+{
+	return strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0;
+}
+
+static int print_version(const char *name)
+{
+	printf("%s %s\n", name, TDM_VERSION_STRING);
+	return TDM_EXIT_OK;
+}
+
 static int dispatch(int argc, char **argv)
 {
 	const char *word = argv[0];
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
 		return print_help(NULL);
-	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
-		puts("tidemark " TDM_VERSION_STRING);
-		return TDM_EXIT_OK;
-	}
+	if (is_version(word))
+		return print_version("tidemark");
 	const struct tdm_cmd *cmd = tdm_cmd_find(word);
 	if (cmd != NULL)
 		return run_command(cmd, argc, argv);
@@ -234,4 +244,11 @@ int tdm_cli_main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	int code = argc > 1 ? dispatch(argc - 1, argv + 1) : print_short_help();
 	return finish(code);
+}
+
+int tdm_program_main(const struct tdm_cmd *cmd, int argc, char **argv)
+{
+	fill_closed_streams();
+	setlocale(LC_CTYPE, "");
+	return finish(argc == 2 && is_version(argv[1]) ? print_version(cmd->name) : run_command(cmd, argc, argv));
 }

@@ -59,10 +59,17 @@ struct tdm_cmd {
 	const struct tdm_example *examples; /* ends with a NULL command */
 	const struct tdm_help_row *exits;   /* its exit codes; NULL: the usual ones */
 	bool only_options;                  /* takes no positional arguments */
+	bool is_program;                    /* a program of its own, not a command of tidemark */
 	/* Completion of positional arguments: `words` for the first, `names` for the others; files if both are NULL. */
 	const char *const *words, *const *names; /* each ends with NULL; may be NULL */
 	int (*run)(struct tdm_args *args);       /* the exit code */
 };
+
+/* What comes before its name. */
+static inline const char *tdm_cmd_lead(const struct tdm_cmd *cmd)
+{
+	return cmd->is_program ? "" : "tidemark ";
+}
 
 extern const struct tdm_cmd *const tdm_cmds[]; /* ends with NULL; in the order of the help */
 
@@ -129,5 +136,8 @@ const struct tdm_cmd *tdm_cmd_find(const char *name); /* by name or alias; NULL 
 
 /* All of main(): answers --help and --version, finds and runs the command, reports output that could not be written. */
 int tdm_cli_main(int argc, char **argv);
+
+/* The same for a program of its own, whose options come right after its name. */
+int tdm_program_main(const struct tdm_cmd *cmd, int argc, char **argv);
 
 #endif

@@ -4,6 +4,7 @@
 #include "cli/demo_fleet.h"
 #include "cli/options.h"
 #include "device/bank.h"
+#include "sources/server_wire.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -17,9 +18,11 @@ enum {
 
 enum { MODE_EFFICIENT = 1, MODE_DEFAULT }; /* the words of --mode */
 
+static const uint32_t message_sizes[] = { 72, 112, 128, 144 }; /* the words of --message-size */
+
 struct request {
 	const struct tdm_cmd *cmd;
-	unsigned mode; /* 0: not given */
+	unsigned mode, message_size; /* 0: not given */
 	struct tdm_demo_fleet_options options;
 };
 
@@ -36,6 +39,8 @@ static void settle(struct request *request)
 	struct tdm_demo_options *workload = &request->options.workload;
 	bool is_terminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
 	workload->recompute = request->mode != MODE_DEFAULT;
+	if (request->message_size != 0)
+		workload->message_size = message_sizes[request->message_size - 1];
 	if (request->options.view <= TDM_DEMO_AUTO)
 		request->options.view = is_terminal ? TDM_DEMO_TOP : TDM_DEMO_PLAIN;
 	if (request->options.view == TDM_DEMO_PLAIN && workload->seconds == TDM_DEMO_NO_LIMIT &&
@@ -80,15 +85,19 @@ static int cmd_demo_run(struct tdm_args *args)
 			.chips = 1,
 			.seconds = TDM_DEMO_NO_LIMIT,
 			.rounds = TDM_DEMO_NO_LIMIT,
+			.message_size = TDM_WIRE_SIZE_MAX,
 		},
 	};
 	int code = tdm_args_read(args, &request);
 	if (code == 0)
 		code = check_card(&request);
+	if (code == 0 && request.options.server && request.options.workload.socket != NULL)
+		code = tdm_cmd_usage_error(
+			args->cmd, "--server starts a server on a socket of its own; --socket names another one");
 	if (code != 0)
 		return code;
 	settle(&request);
-	if (request.options.only != NULL && request.options.view == TDM_DEMO_NONE)
+	if (request.options.only != NULL && request.options.view == TDM_DEMO_NONE && !request.options.server)
 		return run_here(&request);
 	return tdm_demo_fleet_run(args->cmd, &request.options);
 }
@@ -115,6 +124,14 @@ static const struct tdm_opt demo_opts[] = {
 		"what to show meanwhile: the screen of 'tidemark top', plain text frames, or nothing (default: top on "
 		"a terminal, else plain)",
 		TDM_TAKE_CHOICE(struct request, options.view) },
+	{ "server", 0, NULL,
+		"start tidemarkd on a socket of its own and report to it, as programs with the hooks of the first "
+		"allocation server do, each with another of its four message sizes",
+		TDM_TAKE_FLAG(struct request, options.server) },
+	{ "socket", 0, "PATH", "report to the server that listens there, instead of through the library",
+		TDM_TAKE_TEXT(struct request, options.workload.socket) },
+	{ "message-size", 0, "72|112|128|144", "bytes of a message to it (default: 144)",
+		TDM_TAKE_CHOICE(struct request, message_size) },
 	{ 0 },
 };
 
@@ -124,24 +141,30 @@ static const struct tdm_example demo_examples[] = {
 	{ "tidemark demo --workload training --mode default --view none",
 		"the phase table of a run that does not fit" },
 	{ "tidemark demo --workload inference --chips 4 --card p150 --seconds 60", "a server on four chips of a p150" },
+	{ "tidemark demo --server", "the same programs as clients of the daemon, and where to look" },
 	{ NULL, NULL },
 };
 
 const struct tdm_cmd tdm_cmd_demo = {
 	.name = "demo",
 	.summary = "run realistic programs on a simulated card; no hardware needed",
-	.usage = "[--workload NAME] [--card CARD] [--chips N] [--mode MODE] [--seconds N] [--view VIEW]",
-	.description = "Runs programs that use device memory like real ones: the device model places their buffers, "
-		       "and libtidemark reports them, so every other command sees them. There is no real device, no "
-		       "data and no arithmetic.\n"
-		       "\n"
-		       "The workloads: 'training' trains a model with the shape of TinyLlama and prints the phase "
-		       "table of its first iteration, with the same figures as tt-train's documentation. 'inference' "
-		       "serves requests with a paged key-value cache. 'leak' forgets one buffer in every iteration. "
-		       "'clash' fills L1 until circular buffers clash with it, and prints what the runtime would say.\n"
-		       "\n"
-		       "The output of the programs is shown after they have ended. They end with this command, however "
-		       "it ends, and leave nothing behind.",
+	.usage = "[--workload NAME] [--card CARD] [--chips N] [--mode MODE] [--seconds N] [--view VIEW] [--server]",
+	.description =
+		"Runs programs that use device memory like real ones: the device model places their buffers, "
+		"and libtidemark reports them, so every other command sees them. There is no real device, no "
+		"data and no arithmetic.\n"
+		"\n"
+		"The workloads: 'training' trains a model with the shape of TinyLlama and prints the phase "
+		"table of its first iteration, with the same figures as tt-train's documentation. 'inference' "
+		"serves requests with a paged key-value cache. 'leak' forgets one buffer in every iteration. "
+		"'clash' fills L1 until circular buffers clash with it, and prints what the runtime would say.\n"
+		"\n"
+		"With --server nothing uses the library: the programs send messages to a daemon, which writes "
+		"a ledger for each of them. Messages have no names, no stacks and no phases, and do not say what "
+		"card it is, so the other commands show less.\n"
+		"\n"
+		"The output of the programs is shown after they have ended. They end with this command, however "
+		"it ends, and leave nothing behind.",
 	.opts = demo_opts,
 	.only_options = true,
 	.examples = demo_examples,

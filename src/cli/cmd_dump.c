@@ -6,6 +6,8 @@
 #include "ledger/ledger_reap.h"
 #include "report/live_report.h"
 #include "report/map_chart.h"
+#include "sources/server_ask.h"
+#include "sources/server_wire.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,16 +20,43 @@ struct request {
 	const struct tdm_cmd *cmd;
 	struct tdm_pids pids;
 	bool json, reap, ascii;
-	unsigned sort; /* a word of --sort, counted from 1, in the order of enum tdm_buffer_sort; 0: not given */
+	bool asks_server;
+	const char *socket; /* NULL: the usual one */
+	unsigned sort;      /* a word of --sort, counted from 1, in the order of enum tdm_buffer_sort; 0: not given */
 	struct tdm_live_report report;
 	struct tdm_map_picture picture;
 };
+
+/* Prints what the daemon says is live, in its own words. */
+static int ask_server(const struct request *request)
+{
+	struct tdm_buf out;
+	const char *path = request->socket != NULL ? request->socket : TDM_WIRE_SOCKET;
+	tdm_buf_init(&out);
+	int err = tdm_server_ask(path, "summary", &out);
+	int code;
+	if (err == -ENOENT || err == -ECONNREFUSED)
+		code = tdm_cmd_error(request->cmd, "no server listens on %s; 'tidemarkd' is one", path);
+	else if (err == -EPROTO || err == -ETIMEDOUT)
+		code = tdm_cmd_error(request->cmd, "the server on %s does not answer: it is not tidemarkd", path);
+	else if (err != 0)
+		code = tdm_cmd_error(request->cmd, "cannot ask the server on %s: %s", path, tdm_err_text(err));
+	else
+		code = tdm_cmd_print(request->cmd, &out, TDM_EXIT_OK);
+	tdm_buf_done(&out);
+	return code;
+}
 
 static int read_options(struct tdm_args *args, struct request *request)
 {
 	int code = tdm_args_read(args, request);
 	if (code != 0)
 		return code;
+	if (request->socket != NULL && !request->asks_server)
+		return tdm_cmd_usage_error(args->cmd, "--socket is for --server");
+	if (request->asks_server && request->json)
+		return tdm_cmd_usage_error(
+			args->cmd, "--server prints the daemon's own text; --json is for the ledgers");
 	request->report.sort = request->sort != 0 ? (enum tdm_buffer_sort)(request->sort - 1) : TDM_SORT_SIZE;
 	if (request->picture.chart == TDM_MAP_CHART_NONE && request->picture.path != NULL)
 		return tdm_cmd_usage_error(args->cmd, "--output is for a chart: which? --chart bank or cores");
@@ -70,6 +99,8 @@ static void reap(const struct request *request, const struct tdm_ledgers *ledger
 		const struct tdm_picture_process *process = &ledgers->picture->processes[i];
 		int err = process->life == TDM_LIFE_ENDED ? tdm_ledger_reap(process->ledger) : -ENOENT;
 		removed += err == 0;
+		if (err == -EBUSY && process->is_on_behalf)
+			continue; /* its daemon will archive it */
 		if (err != 0 && err != -ENOENT)
 			tdm_cmd_error(request->cmd, "%s was not removed: %s", process->ledger, tdm_err_text(err));
 	}
@@ -111,7 +142,9 @@ static int cmd_dump_run(struct tdm_args *args)
 {
 	struct request request = { .cmd = args->cmd };
 	int code = read_options(args, &request);
-	return code != 0 ? code : run_request(&request);
+	if (code != 0)
+		return code;
+	return request.asks_server ? ask_server(&request) : run_request(&request);
 }
 
 static const struct tdm_opt dump_opts[] = {
@@ -138,6 +171,10 @@ static const struct tdm_opt dump_opts[] = {
 	{ TDM_OPT_CHART_SCALE(struct request, picture.size) },
 	{ "reap", 0, NULL, "then remove the ledgers that this user's ended processes have left",
 		TDM_TAKE_FLAG(struct request, reap) },
+	{ "server", 0, NULL, "print what the processes hold that report to tidemarkd's socket, as its SIGUSR1 does",
+		TDM_TAKE_FLAG(struct request, asks_server) },
+	{ "socket", 0, "FILE", "socket of the daemon, for --server (default: " TDM_WIRE_SOCKET ")",
+		TDM_TAKE_TEXT(struct request, socket) },
 	{ TDM_OPT_ASCII(struct request, ascii) },
 	{ 0 },
 };
@@ -149,6 +186,7 @@ static const struct tdm_example dump_examples[] = {
 	{ "tidemark dump --stacks", "also who allocated each buffer, if the program runs with TIDEMARK_STACKS=8" },
 	{ "tidemark dump --map --device 0", "what is free on a device, where the holes are, and what bounds them" },
 	{ "tidemark dump --chart bank --kind l1 -o l1.svg", "a picture of one bank of L1" },
+	{ "tidemark dump --server", "what the daemon's clients hold, in a summary" },
 	{ "tidemark dump --reap", "look at what crashed programs have left, and clean up" },
 	{ NULL, NULL },
 };
@@ -158,7 +196,8 @@ const struct tdm_cmd tdm_cmd_dump = {
 	.summary = "list the live buffers of tracked programs, including crashed ones",
 	.usage = "[--pid PID]... [--dir DIR] [--kind KIND] [--device N] [--sort ORDER] [--limit N] [--stacks] [--map] "
 		 "[--json] [--reap]\n"
-		 "--chart bank|cores [-o FILE] [--kind KIND] [--pid PID] [--device N]",
+		 "--chart bank|cores [-o FILE] [--kind KIND] [--pid PID] [--device N]\n"
+		 "--server [--socket FILE]",
 	.description = "Reads the ledgers: the files in shared memory in which libtidemark records what a program "
 		       "holds on its devices. For each process it prints a line for every device and kind of memory, "
 		       "with what is reserved now and the peak, and a table of its live buffers. The program is not "

@@ -178,7 +178,16 @@ static void put_command(struct tdm_buf *out, const struct tdm_cmd *cmd)
 	tdm_buf_puts(out, "\t\t;;\n");
 }
 
-void tdm_completion_bash(struct tdm_buf *out)
+/* A program of its own is completed as if it were a command. */
+static void put_program(struct tdm_buf *out, const char *name)
+{
+	tdm_buf_printf(out,
+		"\n_%s()\n{\n\tCOMP_WORDS=(tidemark \"${COMP_WORDS[@]}\")\n\t((COMP_CWORD += 1))\n\t_tidemark\n}\n",
+		name);
+	tdm_buf_printf(out, "complete -F _%s %s\n", name, name);
+}
+
+void tdm_completion_bash(struct tdm_buf *out, const struct tdm_cmd *program)
 {
 	tdm_buf_puts(out, script_head);
 	tdm_buf_puts(out, "\t\t_tidemark_words '");
@@ -190,5 +199,9 @@ void tdm_completion_bash(struct tdm_buf *out)
 	tdm_buf_puts(out, "'\n\t\t;;\n");
 	for (size_t i = 0; tdm_cmds[i] != NULL; i++)
 		put_command(out, tdm_cmds[i]);
+	if (program != NULL)
+		put_command(out, program);
 	tdm_buf_puts(out, script_tail);
+	if (program != NULL)
+		put_program(out, program->name);
 }

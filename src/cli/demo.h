@@ -19,7 +19,9 @@ struct tdm_demo_options {
 	const char *card;
 	uint32_t chips, first_device;
 	uint64_t seconds, rounds; /* TDM_DEMO_NO_LIMIT: none */
-	bool recompute;           /* training in memory-efficient mode: recomputes activations when needed */
+	const char *socket;       /* of a server to report to; NULL: to the library */
+	uint32_t message_size;
+	bool recompute; /* training in memory-efficient mode: recomputes activations when needed */
 };
 
 struct tdm_demo_workload {

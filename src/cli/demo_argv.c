@@ -47,6 +47,10 @@ void tdm_demo_argv_init(
 		add_number(&f, "--seconds", options->seconds);
 	if (options->rounds != TDM_DEMO_NO_LIMIT)
 		add_number(&f, "--rounds", options->rounds);
+	if (options->socket != NULL) {
+		add(&f, "--socket", options->socket);
+		add_number(&f, "--message-size", options->message_size);
+	}
 	add(&f, "--view", "none");
 }
 

@@ -6,12 +6,12 @@
 
 #define TDM_DEMO_CARD "n150" /* the default */
 
-enum { TDM_DEMO_ARGV_MAX = 20 };
+enum { TDM_DEMO_ARGV_MAX = 24 };
 
 /* Points into itself: do not copy. */
 struct tdm_demo_argv {
 	const char *argv[TDM_DEMO_ARGV_MAX]; /* ends with NULL */
-	char number[4][24];
+	char number[5][24];
 };
 
 /* Contains only what differs from the defaults. */

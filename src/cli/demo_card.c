@@ -1,6 +1,7 @@
 #include "cli/demo_card.h"
 #include "base/err.h"
 #include "base/reserve.h"
+#include "cli/demo_wire.h"
 #include "device/bank.h"
 #include "device/card_set.h"
 #include "device/freelist.h"
@@ -32,12 +33,17 @@ struct chip {
 	struct tdm_freelist *list[REGIONS]; /* NULL: the card has no such region */
 	const struct tdm_demo_program *loaded[PROGRAMS_MAX];
 	size_t loaded_count;
+	struct {
+		uint64_t id, bytes;
+	} cb[TDM_DEMO_CBS_MAX]; /* of the program that runs */
+	size_t cb_count;
 };
 
 struct tdm_demo_card {
 	struct tdm_card model;
 	struct tdm_bank_range range[REGIONS];
 	uint32_t chips, first_device;
+	struct tdm_demo_wire wire; /* without a socket: everything is reported to the library */
 	bool dispatch;
 	struct chip chip[TDM_DEMO_CHIPS_MAX];
 	uint64_t next_id;
@@ -74,6 +80,61 @@ static int open_chip(struct tdm_demo_card *card, struct chip *chip, struct tdm_d
 	return 0;
 }
 
+/* Reports, to the library or to a server. */
+
+/* False: the library is to be told, by the caller itself, whose name call stacks show. */
+static bool is_told_server(struct tdm_demo_card *card, const struct tidemark_buffer *buffer)
+{
+	if (card->wire.socket == NULL)
+		return false;
+	tdm_demo_wire_alloc(&card->wire, buffer->device, (enum tdm_kind)buffer->kind, buffer->id, buffer->bytes);
+	return true;
+}
+
+static void report_free(struct tdm_demo_card *card, uint32_t device, enum tdm_kind kind, uint64_t id)
+{
+	if (card->wire.socket != NULL)
+		tdm_demo_wire_free(&card->wire, device, kind, id, 0);
+	else
+		tidemark_free(device, kind, id);
+}
+
+/* The circular buffers of the program that ends. */
+static void report_cbs_free(struct tdm_demo_card *card, uint32_t chip)
+{
+	struct chip *c = &card->chip[chip];
+	for (size_t i = 0; card->wire.socket != NULL && i < c->cb_count; i++)
+		tdm_demo_wire_free(&card->wire, card->first_device + chip, TDM_KIND_CB, c->cb[i].id, c->cb[i].bytes);
+	if (card->wire.socket == NULL)
+		tidemark_free_all(card->first_device + chip, TIDEMARK_CB);
+	c->cb_count = 0;
+}
+
+/* A server counts the code of a kernel in all cores. */
+static uint64_t kernel_bytes(const struct tdm_demo_card *card, const struct tdm_demo_program *program)
+{
+	return (uint64_t)program->kernel_bytes * card->range[TDM_KIND_L1].banks;
+}
+
+static void report_kernel(struct tdm_demo_card *card, uint32_t chip, const struct tdm_demo_program *program, size_t id)
+{
+	if (card->wire.socket != NULL)
+		tdm_demo_wire_alloc(
+			&card->wire, card->first_device + chip, TDM_KIND_KERNEL, id, kernel_bytes(card, program));
+	else
+		tidemark_report_kernel(card->first_device + chip, program->kernel_bytes, 0);
+}
+
+static void report_kernels_free(struct tdm_demo_card *card, uint32_t chip)
+{
+	const struct chip *c = &card->chip[chip];
+	for (size_t i = 0; card->wire.socket != NULL && i < c->loaded_count; i++)
+		tdm_demo_wire_free(&card->wire, card->first_device + chip, TDM_KIND_KERNEL, i + 1,
+			kernel_bytes(card, c->loaded[i]));
+	if (card->wire.socket == NULL && c->loaded_count != 0)
+		tidemark_free_all(card->first_device + chip, TIDEMARK_KERNEL);
+}
+
 /* Describes the chip to the library. A missing L1_SMALL or TRACE region is described too, so that it is not taken for
  * unknown. */
 static void describe_chip(const struct tdm_demo_card *card, uint32_t index)
@@ -103,6 +164,25 @@ static void describe_chip(const struct tdm_demo_card *card, uint32_t index)
 	tidemark_describe_device(&device);
 }
 
+static int begin_ledger(const struct tdm_demo_card *card, struct tdm_diag *diag)
+{
+	tidemark_enable();
+	for (uint32_t i = 0; i < card->chips; i++)
+		describe_chip(card, i);
+	if (tidemark_ledger_path()[0] != '\0')
+		return 0;
+	return tdm_diag_set(diag, -EIO, 0, 0, "no ledger could be made in %s", tdm_ledger_dir(NULL));
+}
+
+/* Messages do not describe chips: the server knows the cards of its machine, and no others. */
+static int enter_server(struct tdm_demo_card *card, const struct tdm_demo_card_options *options, struct tdm_diag *diag)
+{
+	int err = tdm_demo_wire_open(&card->wire, options->socket, options->message_size);
+	return err == 0 ? 0
+			: tdm_diag_set(
+				  diag, err, 0, 0, "no server answers at %s: %s", options->socket, tdm_err_text(err));
+}
+
 int tdm_demo_card_open(const struct tdm_demo_card_options *options, struct tdm_demo_card **out, struct tdm_diag *diag)
 {
 	struct tdm_demo_card *card = calloc(1, sizeof *card);
@@ -119,12 +199,10 @@ int tdm_demo_card_open(const struct tdm_demo_card_options *options, struct tdm_d
 		tdm_demo_card_close(card);
 		return err;
 	}
-	tidemark_enable();
-	for (uint32_t i = 0; i < card->chips; i++)
-		describe_chip(card, i);
-	if (tidemark_ledger_path()[0] == '\0') {
+	err = options->socket != NULL ? enter_server(card, options, diag) : begin_ledger(card, diag);
+	if (err != 0) {
 		tdm_demo_card_close(card);
-		return tdm_diag_set(diag, -EIO, 0, 0, "no ledger could be made in %s", tdm_ledger_dir(NULL));
+		return err;
 	}
 	*out = card;
 	return 0;
@@ -145,13 +223,19 @@ void tdm_demo_card_close(struct tdm_demo_card *card)
 		tdm_demo_free(card, &handle);
 	}
 	for (uint32_t i = 0; i < card->chips; i++) {
-		if (card->chip[i].loaded_count != 0)
-			tidemark_free_all(card->first_device + i, TIDEMARK_KERNEL);
+		report_kernels_free(card, i);
 		for (int kind = 0; kind < REGIONS; kind++)
 			tdm_freelist_free(card->chip[i].list[kind]);
 	}
+	if (card->wire.socket != NULL)
+		tdm_demo_wire_close(&card->wire);
 	free(card->live);
 	free(card);
+}
+
+uint64_t tdm_demo_card_lost(const struct tdm_demo_card *card)
+{
+	return card->wire.socket != NULL ? card->wire.lost : tidemark_lost();
 }
 
 const struct tdm_card *tdm_demo_card_model(const struct tdm_demo_card *card)
@@ -266,7 +350,8 @@ uint32_t tdm_demo_alloc(struct tdm_demo_card *card, uint32_t chip, const struct 
 		.cores = request->cores,
 		.name = tidemark_name(request->name),
 	};
-	tidemark_alloc(&buffer);
+	if (!is_told_server(card, &buffer))
+		tidemark_alloc(&buffer);
 	return handle;
 }
 
@@ -275,7 +360,7 @@ void tdm_demo_free(struct tdm_demo_card *card, uint32_t *handle)
 	if (*handle == 0)
 		return;
 	const struct live *live = &card->live[*handle];
-	tidemark_free(card->first_device + live->chip, live->kind, live->id);
+	report_free(card, card->first_device + live->chip, (enum tdm_kind)live->kind, live->id);
 	if (live->placed)
 		tdm_freelist_release(card->chip[live->chip].list[live->kind], live->address, NULL);
 	give_entry(card, *handle);
@@ -322,7 +407,7 @@ static void load_kernels(struct tdm_demo_card *card, uint32_t chip, const struct
 	if (program->kernel_bytes == 0 || c->loaded_count == PROGRAMS_MAX)
 		return;
 	c->loaded[c->loaded_count++] = program;
-	tidemark_report_kernel(card->first_device + chip, program->kernel_bytes, 0);
+	report_kernel(card, chip, program, c->loaded_count);
 }
 
 bool tdm_demo_program_begin(struct tdm_demo_card *card, uint32_t chip, const struct tdm_demo_program *program,
@@ -360,14 +445,18 @@ bool tdm_demo_program_begin(struct tdm_demo_card *card, uint32_t chip, const str
 			.range_count = 1,
 			.ranges = &grid,
 		};
-		tidemark_alloc(&cb);
+		if (!is_told_server(card, &cb))
+			tidemark_alloc(&cb);
+		card->chip[chip].cb[i].id = cb.id;
+		card->chip[chip].cb[i].bytes = cb.bytes;
 		at += sizes[i]; /* whole tiles, so the next start is aligned */
 	}
+	card->chip[chip].cb_count = count;
 	return true;
 }
 
 void tdm_demo_program_end(struct tdm_demo_card *card, uint32_t chip)
 {
-	tidemark_free_all(card->first_device + chip, TIDEMARK_CB);
+	report_cbs_free(card, chip);
 	tidemark_program(NULL);
 }

@@ -1,6 +1,7 @@
 /*
  * Simulated chips that look real to libtidemark: the device model places every buffer where the runtime's allocator
- * would, and the library's public interface reports it. Nothing else is simulated: no data, no kernels, no time.
+ * would, and the library's public interface reports it, or messages to an allocation server do. Nothing else is
+ * simulated: no data, no kernels, no time.
  *
  * A handle identifies a live buffer; 0 is none. An allocation that does not fit is reported to the ledger, remembered
  * as the card's failure and returns 0; later ones are still tried.
@@ -31,6 +32,8 @@ struct tdm_demo_card_options {
 	const char *const *settings; /* "field=value", NULL-terminated; NULL: none */
 	uint32_t chips;              /* 1 … TDM_DEMO_CHIPS_MAX */
 	uint32_t first_device;       /* the number of the first chip */
+	const char *socket;          /* of a server that gets the reports; NULL: the library gets them */
+	uint32_t message_size;       /* of the messages to it */
 };
 
 struct tdm_demo_request {
@@ -65,6 +68,9 @@ uint32_t tdm_demo_card_chips(const struct tdm_demo_card *card);
 
 /* Bytes of a kind on one chip, in all banks. */
 uint64_t tdm_demo_card_capacity(const struct tdm_demo_card *card, enum tdm_kind kind);
+
+/* Events that were lost. */
+uint64_t tdm_demo_card_lost(const struct tdm_demo_card *card);
 
 /* A sentence about the last failed allocation; NULL: none failed. Borrowed. */
 const char *tdm_demo_card_failure(const struct tdm_demo_card *card);

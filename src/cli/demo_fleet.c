@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "cli/demo_argv.h"
+#include "cli/demo_server.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,6 +38,7 @@ struct member {
 struct fleet {
 	const struct tdm_cmd *cmd;
 	const struct tdm_demo_fleet_options *options;
+	struct tdm_demo_server server;
 	struct member crew[CREW_MAX];
 	size_t count;
 	enum tdm_demo_view show;
@@ -53,19 +55,11 @@ static const char next_steps[] = "\n"
 				 "'tidemark top', 'tidemark status', 'tidemark dump --stacks',\n"
 				 "'tidemark leaks --for 10s'; kill -9 one of its programs and look again.\n";
 
-/* In a new child: ends it when its parent ends. */
-static void follow_parent(pid_t parent)
-{
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != parent)
-		_exit(0); /* the parent is gone already */
-}
-
 /* Signals stay blocked: a workload checks for them itself, and ends in an orderly way. */
 __attribute__((noreturn)) static void become_workload(
 	const struct member *member, const struct tdm_demo_argv *argv, pid_t parent)
 {
-	follow_parent(parent);
+	tdm_demo_follow_parent(parent);
 	int null = open("/dev/null", O_RDONLY);
 	if (null >= 0)
 		dup2(null, STDIN_FILENO);
@@ -75,12 +69,24 @@ __attribute__((noreturn)) static void become_workload(
 	_exit(CANNOT_START);
 }
 
+/* With a server, the workloads take turns with the sizes, the newest first. */
+static struct tdm_demo_options options_of(const struct fleet *fleet, size_t index)
+{
+	static const uint32_t sizes[] = { 144, 128, 112, 72 };
+	struct tdm_demo_options options = fleet->options->workload;
+	options.first_device += (uint32_t)index * options.chips;
+	if (fleet->options->server) {
+		options.socket = fleet->server.socket;
+		options.message_size = sizes[index % (sizeof sizes / sizeof *sizes)];
+	}
+	return options;
+}
+
 static int start_member(struct fleet *fleet, struct member *member)
 {
-	struct tdm_demo_options options = fleet->options->workload;
+	struct tdm_demo_options options = options_of(fleet, (size_t)(member - fleet->crew));
 	struct tdm_demo_argv argv;
 	pid_t parent = getpid();
-	options.first_device += (uint32_t)(member - fleet->crew) * options.chips;
 	tdm_demo_argv_init(&argv, member->workload, &options);
 	member->out_fd = memfd_create("tidemark-demo", MFD_CLOEXEC);
 	if (member->out_fd < 0)
@@ -123,7 +129,7 @@ static void start_view(struct fleet *fleet)
 	fleet->frame_ns = tdm_clock_ns() + FRAME_MS * TDM_NS_PER_MS;
 	fleet->view = fork();
 	if (fleet->view == 0) {
-		follow_parent(parent);
+		tdm_demo_follow_parent(parent);
 		sigprocmask(SIG_SETMASK, &fleet->before, NULL);
 		tdm_demo_exec(words);
 		_exit(CANNOT_START);
@@ -179,6 +185,7 @@ static void reap(struct fleet *fleet)
 			}
 		if (pid == fleet->view)
 			note_view(fleet, status);
+		tdm_demo_server_note(&fleet->server, pid);
 	}
 }
 
@@ -218,13 +225,17 @@ static void say_what_runs(const struct fleet *fleet)
 	const struct tdm_demo_options *options = &fleet->options->workload;
 	printf("%zu program%s on simulated cards (%s):\n", fleet->count, fleet->count == 1 ? "" : "s", options->card);
 	for (size_t i = 0; i < fleet->count; i++) {
-		uint32_t first = options->first_device + (uint32_t)i * options->chips;
+		struct tdm_demo_options own = options_of(fleet, i);
 		printf("  %-9s  process %d, device %" PRIu32, fleet->crew[i].workload->name, (int)fleet->crew[i].was,
-			first);
-		if (options->chips > 1)
-			printf(" to %" PRIu32, first + options->chips - 1);
+			own.first_device);
+		if (own.chips > 1)
+			printf(" to %" PRIu32, own.first_device + own.chips - 1);
+		if (own.socket != NULL)
+			printf(", messages of %" PRIu32 " bytes", own.message_size);
 		printf(": %s\n", fleet->crew[i].workload->summary);
 	}
+	if (fleet->options->server)
+		tdm_demo_server_say(&fleet->server);
 	fflush(stdout);
 }
 
@@ -274,7 +285,9 @@ int tdm_demo_fleet_run(const struct tdm_cmd *cmd, const struct tdm_demo_fleet_op
 	sigaddset(&fleet.waited, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &fleet.waited, &fleet.before);
 	sigaction(SIGCHLD, &normal, &child_before); /* a process that ignores it cannot wait for a child */
-	int code = start_crew(&fleet);
+	int code = options->server ? tdm_demo_server_start(&fleet.server, cmd) : 0;
+	if (code == 0)
+		code = start_crew(&fleet);
 	if (code != 0) {
 		stop(&fleet);
 	} else {
@@ -285,7 +298,9 @@ int tdm_demo_fleet_run(const struct tdm_cmd *cmd, const struct tdm_demo_fleet_op
 	}
 	wait_for_all(&fleet);
 	int end_code = finish(&fleet);
-	if (code == 0 && end_code == 0)
+	if (options->server)
+		tdm_demo_server_stop(&fleet.server);
+	else if (code == 0 && end_code == 0)
 		fputs(next_steps, stdout);
 	sigaction(SIGCHLD, &child_before, NULL);
 	sigprocmask(SIG_SETMASK, &fleet.before, NULL);

@@ -19,6 +19,7 @@ enum tdm_demo_view {
 struct tdm_demo_fleet_options {
 	const struct tdm_demo_workload *only; /* NULL: all */
 	enum tdm_demo_view view;
+	bool server;                      /* starts the daemon, and the workloads report to it */
 	struct tdm_demo_options workload; /* for all; first_device is that of the first workload */
 };
 

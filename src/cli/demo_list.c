@@ -2,7 +2,6 @@
 #include "cli/demo.h"
 #include "base/err.h"
 #include "ledger/ledger_list.h"
-#include "tidemark.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,6 +26,8 @@ int tdm_demo_run(
 		.settings = workload->settings,
 		.chips = options->chips,
 		.first_device = options->first_device,
+		.socket = options->socket,
+		.message_size = options->message_size,
 	};
 	tdm_demo_pace_init(
 		&pace, options->seconds, options->rounds); /* first, because from here on no signal ends the process */
@@ -36,11 +37,13 @@ int tdm_demo_run(
 	workload->run(card, options, &pace);
 	if (tdm_demo_card_failure(card) != NULL)
 		printf("Out of memory: %s.\n", tdm_demo_card_failure(card));
-	uint64_t lost = tidemark_lost();
+	uint64_t lost = tdm_demo_card_lost(card);
 	tdm_demo_card_close(card);
 	if (lost == 0)
 		return TDM_EXIT_OK;
 	fflush(stdout);
+	if (options->socket != NULL)
+		return tdm_cmd_error(cmd, "%" PRIu64 " messages were lost, because the server left", lost);
 	return tdm_cmd_error(cmd, "%" PRIu64 " events were lost, so the figures are wrong: is there room in %s?", lost,
 		tdm_ledger_dir(NULL));
 }

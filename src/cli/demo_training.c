@@ -207,7 +207,7 @@ struct replica {
 struct training {
 	struct tdm_demo_card *card;
 	struct tdm_demo_pace *pace;
-	bool recompute;
+	bool recompute, captures; /* captures: the library knows the buffers */
 	uint32_t chips;
 	struct replica *replicas;
 };
@@ -467,7 +467,8 @@ static void optimizer_step(struct training *t, uint32_t chips)
 /* The first iteration, as tt-train's example captures it. */
 static void capture_first_iteration(struct training *t)
 {
-	tidemark_capture_begin(t->recompute ? TIDEMARK_CAPTURE_NORMAL : TIDEMARK_CAPTURE_NO_DISPATCH);
+	if (t->captures)
+		tidemark_capture_begin(t->recompute ? TIDEMARK_CAPTURE_NORMAL : TIDEMARK_CAPTURE_NO_DISPATCH);
 	tdm_demo_card_dispatch(t->card, t->recompute);
 	create_model(t, 0);
 	tidemark_capture_snapshot("MODEL_CREATION");
@@ -506,7 +507,8 @@ static void train(struct training *t)
 	capture_first_iteration(t);
 	if (has_failed(t))
 		return;
-	tidemark_capture_print();
+	if (t->captures)
+		tidemark_capture_print();
 	if (is_peak_too_high(t) || !tdm_demo_round(t->pace))
 		return;
 	for (uint32_t chip = t->recompute ? 1 : 0; chip < t->chips; chip++) {
@@ -523,6 +525,7 @@ static void train(struct training *t)
 static void run_training(struct tdm_demo_card *card, const struct tdm_demo_options *options, struct tdm_demo_pace *pace)
 {
 	struct training t = { .card = card, .pace = pace, .recompute = options->recompute };
+	t.captures = options->socket == NULL;
 	t.chips = tdm_demo_card_chips(card);
 	t.replicas = calloc(t.chips, sizeof *t.replicas);
 	if (t.replicas == NULL)

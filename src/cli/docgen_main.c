@@ -46,7 +46,10 @@ static int write_page(const char *dir, const struct tdm_cmd *cmd, const char *da
 	int code = EXIT_FAILURE;
 	tdm_buf_init(&path);
 	tdm_buf_init(&text);
-	tdm_buf_printf(&path, "%s/tidemark%s%s.1", dir, cmd != NULL ? "-" : "", cmd != NULL ? cmd->name : "");
+	if (cmd != NULL && cmd->is_program)
+		tdm_buf_printf(&path, "%s/%s.1", dir, cmd->name);
+	else
+		tdm_buf_printf(&path, "%s/tidemark%s%s.1", dir, cmd != NULL ? "-" : "", cmd != NULL ? cmd->name : "");
 	if (cmd != NULL)
 		tdm_docs_man_command(&text, cmd, date);
 	else
@@ -64,7 +67,7 @@ static int write_page(const char *dir, const struct tdm_cmd *cmd, const char *da
 	return code;
 }
 
-static int write_pages(const char *dir)
+static int write_pages(const char *dir, const struct tdm_cmd *program)
 {
 	char date[DATE_CAP];
 	page_date(date, sizeof date);
@@ -75,25 +78,27 @@ static int write_pages(const char *dir)
 	int code = write_page(dir, NULL, date);
 	for (size_t i = 0; code == EXIT_SUCCESS && tdm_cmds[i] != NULL; i++)
 		code = write_page(dir, tdm_cmds[i], date);
+	if (code == EXIT_SUCCESS && program != NULL)
+		code = write_page(dir, program, date);
 	return code;
 }
 
-static int print_bash(void)
+static int print_bash(const struct tdm_cmd *program)
 {
 	struct tdm_buf text;
 	tdm_buf_init(&text);
-	tdm_completion_bash(&text);
+	tdm_completion_bash(&text, program);
 	int code = write_text(stdout, &text, "the completion script");
 	tdm_buf_done(&text);
 	return code;
 }
 
-int tdm_docgen_main(int argc, char **argv)
+int tdm_docgen_main(int argc, char **argv, const struct tdm_cmd *program)
 {
 	if (argc == 3 && strcmp(argv[1], "man") == 0)
-		return write_pages(argv[2]);
+		return write_pages(argv[2], program);
 	if (argc == 2 && strcmp(argv[1], "bash") == 0)
-		return print_bash();
+		return print_bash(program);
 	fprintf(stderr, "Usage: tidemark-docgen man OUTDIR\n       tidemark-docgen bash\n");
 	return EXIT_FAILURE;
 }

@@ -186,7 +186,7 @@ static void put_synopsis(struct tdm_buf *out, const struct tdm_cmd *cmd)
 	tdm_buf_puts(out, ".SH SYNOPSIS\n");
 	for (const char *form = cmd->usage;; form++) {
 		size_t len = strcspn(form, "\n");
-		tdm_buf_puts(out, "\\fBtidemark ");
+		tdm_buf_printf(out, "\\fB%s", tdm_cmd_lead(cmd));
 		put_text(out, cmd->name, false);
 		tdm_buf_puts(out, "\\fR ");
 		put_usage(out, (struct tdm_str){ form, len });
@@ -265,7 +265,7 @@ void tdm_docs_man_command(struct tdm_buf *out, const struct tdm_cmd *cmd, const 
 {
 	struct tdm_buf name;
 	tdm_buf_init(&name);
-	tdm_buf_printf(&name, "tidemark-%s", cmd->name);
+	tdm_buf_printf(&name, "%s%s", cmd->is_program ? "" : "tidemark-", cmd->name);
 	put_head(out, tdm_buf_str(&name).ptr, cmd->summary, date);
 	out->failed |= tdm_buf_failed(&name);
 	tdm_buf_done(&name);

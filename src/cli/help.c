@@ -143,10 +143,10 @@ static void put_form(struct tdm_buf *out, struct tdm_str form, struct tdm_wrap w
 static void put_usage(struct tdm_buf *out, const struct tdm_cmd *cmd, size_t width)
 {
 	const char *lead = "Usage: ";
-	size_t column = strlen(lead) + strlen("tidemark ") + strlen(cmd->name) + 1;
+	size_t column = strlen(lead) + strlen(tdm_cmd_lead(cmd)) + strlen(cmd->name) + 1;
 	for (const char *form = cmd->usage;; form++) {
 		size_t len = strcspn(form, "\n");
-		tdm_buf_printf(out, "%stidemark %s ", lead, cmd->name);
+		tdm_buf_printf(out, "%s%s%s ", lead, tdm_cmd_lead(cmd), cmd->name);
 		put_form(out, (struct tdm_str){ form, len }, (struct tdm_wrap){ column, column, width });
 		form += len;
 		if (*form == '\0')

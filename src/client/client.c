@@ -411,10 +411,7 @@ struct tdm_writer *tdm_client_peek(void)
  */
 static void end_ledger(struct tdm_live_page *page, struct tdm_writer *writer)
 {
-	struct tdm_ledger_header *header = writer->file.header;
-	tdm_ledger_file_clock(&writer->file);
-	header->closed_tsc = tdm_clock_ticks();
-	atomic_store((_Atomic uint32_t *)&header->state, TDM_LEDGER_CLOSED);
+	tdm_writer_end(writer);
 	if (tdm_client.keep || tdm_writer_live(writer, tdm_thread.record) != 0)
 		return;
 	tdm_ledger_file_remove(&writer->file);

@@ -9,12 +9,16 @@
 #include <stdint.h>
 
 struct tdm_daemon_options {
-	const char *socket;   /* path; NULL: /tmp/tt_allocation_server.sock */
-	const char *dir;      /* of the ledgers; NULL: $TIDEMARK_DIR, else /dev/shm */
-	uint32_t socket_mode; /* permissions of the socket */
-	bool quiet;           /* no line for each event */
-	bool replace;         /* take over the socket of another daemon */
+	const char *socket;        /* path; NULL: TDM_WIRE_SOCKET */
+	const char *short_socket;  /* for messages of 14, 17 and 21 bytes; NULL: none */
+	const char *helper_socket; /* for messages of 32 bytes; NULL: none */
+	const char *dir;           /* of the ledgers; NULL: $TIDEMARK_DIR, else /dev/shm */
+	uint32_t socket_mode;      /* permissions of the socket */
+	bool quiet;                /* no line for each event */
+	bool replace;              /* take over the socket of another daemon */
 	bool daemonize;
+	const char *log;        /* file for the output of a daemon in the background; NULL: none */
+	uint64_t statistics_ns; /* how often to print statistics; 0: only when asked */
 	/* HTTP (http.c) */
 	bool no_http;
 	const char *http_host;   /* NULL: 127.0.0.1 */

@@ -121,6 +121,17 @@ static int time_left(const struct tdm_loop *loop, uint64_t now_ns)
 	return ms < MOST_MS ? (int)ms : MOST_MS;
 }
 
+/* A system call and a wake-up for each message cost more than the message. */
+static void rest(struct tdm_loop *loop, uint64_t *now_ns)
+{
+	struct timespec time = { .tv_nsec = (long)loop->rest_ns };
+	if (loop->rest_ns == 0 || loop->is_over)
+		return;
+	nanosleep(&time, NULL);
+	loop->rest_ns = 0;
+	*now_ns = tdm_clock_ns();
+}
+
 int tdm_loop_run(struct tdm_loop *loop)
 {
 	uint64_t now_ns = tdm_clock_ns();
@@ -129,6 +140,7 @@ int tdm_loop_run(struct tdm_loop *loop)
 		if (count < 0 && errno != EINTR)
 			return -errno;
 		uint64_t woken_ns = tdm_clock_ns();
+		loop->waited_ns = woken_ns - now_ns;
 		loop->batch_count = count < 0 ? 0 : count;
 		for (loop->batch_at = 0; loop->batch_at < loop->batch_count && !loop->is_over;) {
 			const struct epoll_event *event = &loop->batch[loop->batch_at++];
@@ -139,7 +151,9 @@ int tdm_loop_run(struct tdm_loop *loop)
 		now_ns = tdm_clock_ns();
 		run_timers(loop, now_ns);
 		loop->rounds++;
-		loop->busy_ns += tdm_clock_ns() - woken_ns;
+		now_ns = tdm_clock_ns();
+		loop->busy_ns += now_ns - woken_ns;
+		rest(loop, &now_ns);
 	}
 	return 0;
 }

@@ -40,6 +40,9 @@ struct tdm_loop {
 	void (*signal)(void *context, int number);
 	void *signal_context;
 	uint64_t rounds, busy_ns; /* own cost */
+	uint64_t waited_ns;       /* before this round */
+	/* Set in a round: time to let pass before the next one, so that more comes together. Signals wait as well. */
+	uint64_t rest_ns;
 };
 
 /* 0 or -errno. */

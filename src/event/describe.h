@@ -37,7 +37,7 @@ struct tdm_process {
 	int32_t pid;
 	uint64_t start_time;     /* clock ticks since boot */
 	uint32_t generation;     /* counts execs, and ledgers made anew */
-	uint32_t uid;            /* owner of the file that describes it */
+	uint32_t uid;            /* owner of the file that describes it, or of a believed one on its behalf: its user */
 	uint8_t life;            /* enum tdm_life */
 	int32_t seen_pid;        /* its pid in the reader's namespace; 0: none */
 	bool is_held;            /* proof of seen_pid: that process holds the writer's lock */
@@ -46,10 +46,12 @@ struct tdm_process {
 	bool is_renewed;         /* its ledger was deleted and made anew */
 	bool mode_refused;       /* its TIDEMARK_MODE was invalid: the ledger has mode 0600, */
 	bool ring_refused;       /* and its TIDEMARK_RING: rings have the default length */
+	bool is_on_behalf;       /* another process, a daemon, writes its ledger */
 	bool closed;             /* it said goodbye; one that ended without doing so crashed, was killed or replaced */
 	char comm[TDM_COMM_CAP]; /* terminated, like `command` */
-	char command[TDM_COMMAND_CAP];   /* beginning of the command line */
-	uint64_t started_ns;             /* monotonic clock, when its tracking began; 0: unknown */
+	char command[TDM_COMMAND_CAP]; /* beginning of the command line */
+	uint64_t started_ns;           /* monotonic clock, when its tracking began; 0: unknown */
+	uint64_t as_of_ns; /* the same: its figures are of then, as nobody writes them now; 0: they are current */
 	uint64_t losses[TDM_LOSS_COUNT]; /* by cause: events and texts that the producer could not record */
 	uint64_t lost;                   /* events among them */
 	uint64_t lost_texts;             /* names and stacks among them, whose events were recorded */

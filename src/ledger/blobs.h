@@ -27,6 +27,7 @@ struct tdm_blobs {
 	unsigned segment_count;
 	uint64_t used; /* bytes of the area, including skipped ends of segments */
 	uint64_t capacity;
+	uint64_t reserved; /* bytes of the area that may be touched, if pages are reserved as they are needed */
 	struct tdm_blob_cell *cells; /* hash to number */
 	uint32_t mask, count;
 	uint32_t retry; /* new blobs to refuse before trying to get more room again */
@@ -46,6 +47,8 @@ static inline bool tdm_blob_is_text(const _Atomic uint64_t *texts, uint32_t numb
 bool tdm_blob_was_text(uint32_t number);
 
 int tdm_blobs_init(struct tdm_blobs *blobs, struct tdm_ledger_file *file, struct tdm_lock *file_lock);
+/* Goes on with the blobs of a file that is mapped as a whole, whose header was checked. 0, TDM_ECORRUPT or -errno. */
+int tdm_blobs_resume(struct tdm_blobs *blobs, const struct tdm_ledger_header *header);
 void tdm_blobs_done(struct tdm_blobs *blobs); /* frees private memory only */
 void tdm_blobs_unload(void);                  /* frees what all ledgers share */
 

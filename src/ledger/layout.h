@@ -1,6 +1,7 @@
 /*
- * The layout of a ledger: one file per tracked process, written only by that process and read by anybody who may open
- * it. docs/formats/ledger.md describes it byte by byte; the assertions at the end freeze it. Little-endian.
+ * The layout of a ledger: one file per tracked process, written only by that process, or by a daemon on its behalf, and
+ * read by anybody who may open it. docs/formats/ledger.md describes it byte by byte; the assertions at the end freeze
+ * it. Little-endian.
  *
  * The file is a header page followed by areas in the order in which they were needed. Nothing ever moves; a directory
  * in the header (or in a device's page) has the offset of every area. Areas grow by whole segments, each twice as large
@@ -29,7 +30,7 @@
 
 #define TDM_LEDGER_MAGIC    UINT64_C(0x314b524d45444954) /* "TIDEMRK1" */
 #define TDM_LEDGER_MAJOR    2                            /* readers know 1 as well (reader_live.c) */
-#define TDM_LEDGER_MINOR    2                            /* increases when reserved bytes or numbers get a meaning */
+#define TDM_LEDGER_MINOR    3                            /* increases when reserved bytes or numbers get a meaning */
 #define TDM_LEDGER_SEQ_BUSY UINT64_MAX                   /* marks something that is being written */
 
 enum {
@@ -79,7 +80,7 @@ struct tdm_ledger_header {
 	int32_t pid;
 	uint32_t generation; /* of exec, and of ledgers made anew */
 	uint32_t uid;
-	uint32_t flags; /* TDM_LEDGER_BAD_*, TDM_LEDGER_MOVED, TDM_LEDGER_RENEWED */
+	uint32_t flags; /* TDM_LEDGER_BAD_*, TDM_LEDGER_MOVED, ... */
 	char comm[16];
 	char command[232]; /* beginning of the command line, words separated by blanks */
 	/* when */
@@ -107,6 +108,9 @@ enum {
 	TDM_LEDGER_BAD_RING = 2,
 	TDM_LEDGER_MOVED = 4,   /* it was deleted, and its process goes on in a new one, the next generation */
 	TDM_LEDGER_RENEWED = 8, /* it is such a new one */
+	/* Another process writes it: pid, start time, uid, name and command are those of the process that it is about,
+	   and the file's owner is the writer's user. */
+	TDM_LEDGER_ON_BEHALF = 16,
 };
 
 /*

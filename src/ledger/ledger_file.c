@@ -19,55 +19,14 @@ enum {
 	FOLDER_TRIES = 32,
 	INTERRUPTS_MAX = 100, /* retries of a reservation that signals interrupted */
 	FD_FLOOR = 200,       /* keeps the library's descriptor away from the program's */
-	HUGE_BYTES = 2 << 20,
+	LIST_FIRST = 8,       /* areas, and spans, to have room for at first */
+	/* Mapped at once of a ledger on behalf of a process, beyond its end: the number of mappings is limited. */
+	WINDOW_BYTES = 256 << 10,
 };
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
-
-/* Areas are mapped one by one, so they begin and end at the kernel's page boundaries. ARM also has pages of 64 KiB. */
-static size_t page_bytes(void)
-{
-	long kernel = sysconf(_SC_PAGESIZE);
-	return kernel > TDM_LEDGER_PAGE ? (size_t)kernel : TDM_LEDGER_PAGE;
-}
-
-static size_t page_up(size_t bytes)
-{
-	size_t page = page_bytes();
-	return (bytes + page - 1) / page * page;
-}
-
-/* Aligns a large block to large pages, so that they can hold all of it. */
-static void *alloc_huge(size_t bytes)
-{
-	char *all = mmap(NULL, bytes + HUGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (all == MAP_FAILED)
-		return MAP_FAILED;
-	size_t before = -(uintptr_t)all % HUGE_BYTES;
-	if (before != 0)
-		munmap(all, before);
-	munmap(all + before + bytes, HUGE_BYTES - before);
-	madvise(all + before, bytes, MADV_HUGEPAGE);
-	return all + before;
-}
-
-void *tdm_private_alloc(size_t bytes)
-{
-	int caller_errno = errno;
-	bytes = page_up(bytes);
-	void *at = bytes >= HUGE_BYTES ? alloc_huge(bytes)
-				       : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	errno = caller_errno;
-	return at != MAP_FAILED ? at : NULL;
-}
-
-void tdm_private_free(void *at, size_t bytes)
-{
-	if (at != NULL)
-		munmap(at, page_up(bytes));
-}
 
 struct tdm_ledger_clock tdm_ledger_clock_now(void)
 {
@@ -100,17 +59,33 @@ static size_t read_small(const char *path, char *dst, size_t cap)
 	return got > 0 ? (size_t)got : 0;
 }
 
+/* Reads a small file of a process; 0: of this one, whatever pid it has in the namespace of /proc. */
+static size_t read_proc(int32_t pid, const char *name, char *dst, size_t cap)
+{
+	char path[64];
+	if (pid != 0)
+		snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+	else
+		snprintf(path, sizeof path, "/proc/self/%s", name);
+	return read_small(path, dst, cap);
+}
+
 /* Field 22 of the stat file. The name in parentheses may contain anything, so fields are counted after it. */
-uint64_t tdm_ledger_own_start(void)
+uint64_t tdm_ledger_start_of(int32_t pid)
 {
 	char text[1024];
 	enum { FIELDS_AFTER_NAME = 20 };
-	if (read_small("/proc/self/stat", text, sizeof text) == 0)
+	if (read_proc(pid, "stat", text, sizeof text) == 0)
 		return 0;
 	const char *at = strrchr(text, ')');
 	for (int i = 0; at != NULL && i < FIELDS_AFTER_NAME; i++)
 		at = strchr(at + 1, ' ');
 	return at != NULL ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+uint64_t tdm_ledger_own_start(void)
+{
+	return tdm_ledger_start_of(0);
 }
 
 bool tdm_ledger_boot_id(uint8_t id[16])
@@ -127,12 +102,12 @@ bool tdm_ledger_boot_id(uint8_t id[16])
 	return nibble == 32;
 }
 
-static void read_command(struct tdm_ledger_header *header)
+static void read_command(struct tdm_ledger_header *header, int32_t pid)
 {
-	size_t len = read_small("/proc/self/comm", header->comm, sizeof header->comm);
+	size_t len = read_proc(pid, "comm", header->comm, sizeof header->comm);
 	if (len != 0 && header->comm[len - 1] == '\n')
 		header->comm[len - 1] = '\0';
-	len = read_small("/proc/self/cmdline", header->command, sizeof header->command);
+	len = read_proc(pid, "cmdline", header->command, sizeof header->command);
 	while (len != 0 && header->command[len - 1] == '\0')
 		len--;
 	for (size_t i = 0; i < len; i++)
@@ -140,8 +115,19 @@ static void read_command(struct tdm_ledger_header *header)
 			header->command[i] = ' ';
 }
 
-static void fill_header(struct tdm_ledger_header *header, uint64_t start, uint32_t generation, uint32_t flags)
+/* The name and command line of a process on whose behalf this one writes. Its pid may be another process's by now. */
+static void read_other_command(struct tdm_ledger_header *header, const struct tdm_behalf *behalf)
 {
+	read_command(header, behalf->pid);
+	if (tdm_ledger_start_of(behalf->pid) == behalf->start_time)
+		return;
+	memset(header->comm, 0, sizeof header->comm);
+	memset(header->command, 0, sizeof header->command);
+}
+
+static void fill_header(const struct tdm_ledger_file *file, uint32_t flags, const struct tdm_behalf *behalf)
+{
+	struct tdm_ledger_header *header = file->header;
 	struct stat ns;
 	header->major = TDM_LEDGER_MAJOR;
 	header->minor = TDM_LEDGER_MINOR;
@@ -149,12 +135,15 @@ static void fill_header(struct tdm_ledger_header *header, uint64_t start, uint32
 	header->file_size = TDM_LEDGER_PAGE;
 	tdm_ledger_boot_id(header->boot_id);
 	header->pid_namespace = stat("/proc/self/ns/pid", &ns) == 0 ? ns.st_ino : 0;
-	header->start_time = start;
-	header->pid = getpid();
-	header->generation = generation;
-	header->uid = getuid();
-	header->flags = flags;
-	read_command(header);
+	header->start_time = file->start;
+	header->pid = file->pid;
+	header->generation = file->generation;
+	header->uid = behalf != NULL ? behalf->uid : getuid();
+	header->flags = flags | (behalf != NULL ? TDM_LEDGER_ON_BEHALF : 0);
+	if (behalf != NULL)
+		read_other_command(header, behalf);
+	else
+		read_command(header, 0);
 	header->first = header->last = tdm_ledger_clock_now();
 	header->magic = TDM_LEDGER_MAGIC;
 	atomic_store_explicit((_Atomic uint32_t *)&header->state, TDM_LEDGER_OPEN, memory_order_release);
@@ -205,7 +194,7 @@ static void remove_if_empty(int folder, const char *name)
 /* Writes the name of a generation to the end of the path. */
 static int format_name(struct tdm_ledger_file *file, size_t at, uint32_t generation)
 {
-	int len = snprintf(file->path + at, sizeof file->path - at, "%d.%llu.%u", (int)getpid(),
+	int len = snprintf(file->path + at, sizeof file->path - at, "%d.%llu.%u", (int)file->pid,
 		(unsigned long long)file->start, generation);
 	return len < 0 || (size_t)len >= sizeof file->path - at ? -ENAMETOOLONG : 0;
 }
@@ -265,11 +254,18 @@ static int create_unique(struct tdm_ledger_file *file, const char *dir)
 	return fd;
 }
 
-/* The lock shows readers that the writer is alive. It ends with the process, however that ends. */
-static void lock_file(int fd)
+/*
+ * The lock shows readers that the writer is alive. It ends with the process, however that ends. One who writes on
+ * behalf of others reads those ledgers, too: its locks belong to the open file, so that closing another descriptor does
+ * not release them, and so that it sees them itself.
+ */
+int tdm_ledger_file_lock(const struct tdm_ledger_file *file)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
-	fcntl(fd, F_SETLK, &lock);
+	int done = file->is_on_behalf ? fcntl(file->fd, F_OFD_SETLK, &lock) : -1;
+	if (!file->is_on_behalf || (done != 0 && errno == EINVAL)) /* some sandboxes do not have those locks */
+		done = fcntl(file->fd, F_SETLK, &lock);
+	return done == 0 ? 0 : errno == EACCES ? -EAGAIN : -errno;
 }
 
 static int move_fd_up(int fd)
@@ -319,6 +315,23 @@ int tdm_ledger_file_reserve_pages(int fd, uint64_t offset, size_t bytes)
 	return -err;
 }
 
+/* Makes room for one more in a list. */
+static int have_room(const struct tdm_ledger_file *file, void **list, unsigned *cap, unsigned count, size_t each)
+{
+	if (count < *cap)
+		return 0;
+	unsigned bigger = *cap != 0 ? *cap * 2 : LIST_FIRST;
+	void *room = tdm_block_alloc(file->is_on_behalf, bigger * each);
+	if (room == NULL)
+		return -ENOMEM;
+	if (count != 0)
+		memcpy(room, *list, count * each);
+	tdm_block_free(file->is_on_behalf, *list, *cap * each);
+	*list = room;
+	*cap = bigger;
+	return 0;
+}
+
 /* Notes that a part of the file may be touched. Parts that touch each other become one, so there are at most two for
  * each area. */
 static int note_reserved(struct tdm_ledger_file *file, uint64_t from, uint64_t to)
@@ -329,27 +342,41 @@ static int note_reserved(struct tdm_ledger_file *file, uint64_t from, uint64_t t
 			file->reserved[i].to = tdm_max(file->reserved[i].to, to);
 			return 0;
 		}
-	if (file->reserved_count == sizeof file->reserved / sizeof *file->reserved)
-		return -ENOSPC;
-	file->reserved[file->reserved_count].from = from;
-	file->reserved[file->reserved_count++].to = to;
+	int err = have_room(
+		file, (void **)&file->reserved, &file->reserved_cap, file->reserved_count, sizeof *file->reserved);
+	if (err == 0)
+		file->reserved[file->reserved_count++] = (struct tdm_ledger_span){ from, to };
+	return err;
+}
+
+/* Maps a part of the file. 0 with *at set, or -errno. */
+static int map_area(struct tdm_ledger_file *file, uint64_t offset, size_t bytes, void **at)
+{
+	int err = have_room(file, (void **)&file->areas, &file->area_cap, file->area_count, sizeof *file->areas);
+	if (err != 0)
+		return err;
+	*at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, (off_t)offset);
+	if (*at == MAP_FAILED)
+		return -errno;
+	file->areas[file->area_count++] = (struct tdm_ledger_mapped){ *at, bytes, offset };
 	return 0;
 }
 
-static int map_header(struct tdm_ledger_file *file)
+int tdm_ledger_file_map(struct tdm_ledger_file *file, uint64_t size)
 {
-	int err = tdm_ledger_file_set_size(file->fd, TDM_LEDGER_PAGE);
+	size_t least = file->is_on_behalf ? WINDOW_BYTES : TDM_LEDGER_PAGE;
+	void *at;
+	if (size > SIZE_MAX / 2)
+		return -EFBIG;
+	int err = tdm_ledger_file_set_size(file->fd, size);
 	if (err == 0)
 		err = tdm_ledger_file_reserve_pages(file->fd, 0, TDM_LEDGER_PAGE);
+	if (err == 0)
+		err = map_area(file, 0, tdm_max(least, (size_t)size), &at);
 	if (err != 0)
 		return err;
-	void *at = mmap(NULL, TDM_LEDGER_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
-	if (at == MAP_FAILED)
-		return -errno;
 	file->header = at;
-	file->areas[file->area_count].at = at;
-	file->areas[file->area_count++].bytes = TDM_LEDGER_PAGE;
-	file->size = TDM_LEDGER_PAGE;
+	file->size = size;
 	return note_reserved(file, 0, TDM_LEDGER_PAGE);
 }
 
@@ -361,7 +388,7 @@ int tdm_ledger_file_open_new(struct tdm_ledger_file *file, const char *dir)
 		return file->fd;
 	fchmod(file->fd, file->mode); /* regardless of the umask */
 	file->fd = move_fd_up(file->fd);
-	lock_file(file->fd);
+	tdm_ledger_file_lock(file);
 	if (fstat(file->fd, &st) == 0) {
 		file->device_no = st.st_dev;
 		file->inode = st.st_ino;
@@ -369,20 +396,24 @@ int tdm_ledger_file_open_new(struct tdm_ledger_file *file, const char *dir)
 	return 0;
 }
 
-int tdm_ledger_file_create(struct tdm_ledger_file *file, const char *dir, uint32_t mode, uint32_t flags)
+int tdm_ledger_file_create(
+	struct tdm_ledger_file *file, const char *dir, uint32_t mode, uint32_t flags, const struct tdm_behalf *behalf)
 {
 	memset(file, 0, sizeof *file);
-	file->start = tdm_ledger_own_start();
+	file->is_on_behalf = behalf != NULL;
+	file->pid = behalf != NULL ? behalf->pid : (int32_t)getpid();
+	file->start = behalf != NULL ? behalf->start_time : tdm_ledger_own_start();
+	file->generation = behalf != NULL ? behalf->generation : 0;
 	file->mode = mode;
 	int err = tdm_ledger_file_open_new(file, dir);
 	if (err != 0)
 		return err;
-	err = map_header(file);
+	err = tdm_ledger_file_map(file, TDM_LEDGER_PAGE);
 	if (err != 0) {
 		tdm_ledger_file_close(file, true);
 		return err;
 	}
-	fill_header(file->header, file->start, file->generation, flags);
+	fill_header(file, flags, behalf);
 	return 0;
 }
 
@@ -419,7 +450,11 @@ void tdm_ledger_file_close(struct tdm_ledger_file *file, bool remove)
 		tdm_ledger_file_remove(file);
 	for (unsigned i = 0; i < file->area_count; i++)
 		munmap(file->areas[i].at, file->areas[i].bytes);
-	file->area_count = 0;
+	tdm_block_free(file->is_on_behalf, file->areas, file->area_cap * sizeof *file->areas);
+	tdm_block_free(file->is_on_behalf, file->reserved, file->reserved_cap * sizeof *file->reserved);
+	file->areas = NULL;
+	file->reserved = NULL;
+	file->area_count = file->area_cap = file->reserved_count = file->reserved_cap = 0;
 	file->header = NULL;
 	if (tdm_ledger_file_is_fd(file, file->fd))
 		close(file->fd);
@@ -439,15 +474,15 @@ static int check_fd(struct tdm_ledger_file *file)
 		return -ENOENT;
 	}
 	file->fd = move_fd_up(fd);
-	lock_file(file->fd);
+	tdm_ledger_file_lock(file);
 	return 0;
 }
 
 int tdm_ledger_file_reserve(struct tdm_ledger_file *file, void *at, uint64_t offset, size_t from, size_t to)
 {
 	int err = check_fd(file);
-	from -= from % page_bytes();
-	to = page_up(to);
+	from -= from % tdm_page_bytes();
+	to = tdm_page_up(to);
 	if (err != 0 || to <= from)
 		return err;
 	err = tdm_ledger_file_reserve_pages(file->fd, offset + from, to - from);
@@ -463,8 +498,8 @@ int tdm_ledger_file_reserve(struct tdm_ledger_file *file, void *at, uint64_t off
 int tdm_ledger_file_release(struct tdm_ledger_file *file, uint64_t from, uint64_t to)
 {
 	int err = check_fd(file);
-	from = page_up(from);
-	to -= to % page_bytes();
+	from = tdm_page_up(from);
+	to -= to % tdm_page_bytes();
 	if (err != 0 || to <= from)
 		return err;
 	err = EINTR;
@@ -478,27 +513,29 @@ int tdm_ledger_file_release(struct tdm_ledger_file *file, uint64_t from, uint64_
 
 int tdm_ledger_file_area(struct tdm_ledger_file *file, size_t bytes, size_t first, void **at, uint64_t *offset)
 {
-	uint64_t from = page_up(file->size); /* the header may be shorter than a page */
+	uint64_t from = tdm_page_up(file->size); /* the header may be shorter than a page */
 	int err = check_fd(file);
-	bytes = page_up(bytes);
+	bytes = tdm_page_up(bytes);
 	if (err != 0)
 		return err;
-	if (file->area_count == TDM_LEDGER_AREAS_MAX)
-		return -ENOSPC;
 	err = tdm_ledger_file_set_size(file->fd, from + bytes);
 	if (err != 0)
 		return err;
-	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, (off_t)from);
-	err = map != MAP_FAILED ? tdm_ledger_file_reserve(file, map, from, 0, first) : -errno;
-	if (err != 0) {
-		if (map != MAP_FAILED)
+	void *map = (char *)file->areas[0].at + from;
+	bool is_mapped = from + bytes <= file->areas[0].bytes;
+	if (!is_mapped)
+		err = map_area(file, from, bytes, &map);
+	if (err == 0) {
+		err = tdm_ledger_file_reserve(file, map, from, 0, first);
+		if (err != 0 && !is_mapped) {
+			file->area_count--;
 			munmap(map, bytes);
+		}
+	}
+	if (err != 0) {
 		tdm_ledger_file_set_size(file->fd, file->size);
 		return err;
 	}
-	file->areas[file->area_count].at = map;
-	file->areas[file->area_count].offset = from;
-	file->areas[file->area_count++].bytes = bytes;
 	file->size = from + bytes;
 	atomic_store_explicit((_Atomic uint64_t *)&file->header->file_size, file->size, memory_order_release);
 	*at = map;

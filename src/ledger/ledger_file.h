@@ -13,8 +13,30 @@
 
 #include "ledger/layout.h"
 #include "ledger/ledger_dir.h"
+#include "ledger/private_memory.h"
 
-enum { TDM_LEDGER_AREAS_MAX = 512 };
+/* A part of the file that is mapped. */
+struct tdm_ledger_mapped {
+	void *at;
+	size_t bytes;
+	uint64_t offset;
+};
+
+/* A part of the file that may be touched. */
+struct tdm_ledger_span {
+	uint64_t from, to;
+};
+
+/*
+ * The process that a ledger is written for, if it is not the writer's own. All of it comes from the kernel: the peer of
+ * a socket, and /proc/PID/stat.
+ */
+struct tdm_behalf {
+	int32_t pid; /* in the writer's pid namespace */
+	uint32_t uid;
+	uint64_t start_time; /* field 22 of /proc/PID/stat, clock ticks since boot */
+	uint32_t generation; /* of exec, if it is known; the next one that is free is used */
+};
 
 struct tdm_ledger_file {
 	int fd;
@@ -22,26 +44,23 @@ struct tdm_ledger_file {
 	char path[TDM_LEDGER_PATH_MAX];
 	uint64_t device_no, inode; /* of the file, to recognise it */
 	uint64_t start;            /* of the process, as in the file's name */
+	int32_t pid;               /* likewise */
+	bool is_on_behalf;         /* it is not this process: one of thousands, so it has to be small */
 	uint32_t generation, mode;
 	uint64_t size; /* copy of the header's word: others can write to the file, so it is never read back */
-	struct {
-		void *at;
-		size_t bytes;
-		uint64_t offset;
-	} areas[TDM_LEDGER_AREAS_MAX]; /* the mapped areas; the first is the header */
-	unsigned area_count;
-	struct {
-		uint64_t from, to;
-	} reserved[2 * TDM_LEDGER_AREAS_MAX]; /* parts of the file that may be touched */
-	unsigned reserved_count;
+	struct tdm_ledger_mapped *areas; /* the first has the header, and room for the first areas of a small ledger */
+	unsigned area_count, area_cap;
+	struct tdm_ledger_span *reserved;
+	unsigned reserved_count, reserved_cap;
 };
 
 /*
- * Creates "PID.START.GENERATION" in this user's folder of `dir`, with the identity of this process, and maps its
- * header. Removes earlier generations of the same process (from before an exec) without live buffers. The umask does
- * not affect `mode`; `flags` go into the header. 0 or -errno.
+ * Creates "PID.START.GENERATION" in this user's folder of `dir`, with the identity of this process or of the one in
+ * `behalf` (NULL: this one), and maps its header. Removes earlier generations of the same process (from before an exec)
+ * without live buffers. The umask does not affect `mode`; `flags` go into the header. 0 or -errno.
  */
-int tdm_ledger_file_create(struct tdm_ledger_file *file, const char *dir, uint32_t mode, uint32_t flags);
+int tdm_ledger_file_create(
+	struct tdm_ledger_file *file, const char *dir, uint32_t mode, uint32_t flags, const struct tdm_behalf *behalf);
 
 /* Removes the file, and the user's folder if nothing else is in it. */
 void tdm_ledger_file_remove(const struct tdm_ledger_file *file);
@@ -74,10 +93,13 @@ int tdm_ledger_file_renew(struct tdm_ledger_file *file);
 
 /*
  * Parts of the two functions that make a file. The first creates it in this user's folder of `dir`, with the next
- * generation that is free, and locks it; file->start, generation and mode are set. 0 or -errno.
+ * generation that is free, and locks it; file->pid, start, generation, mode and is_on_behalf are set. 0 or -errno.
  */
 int tdm_ledger_file_open_new(struct tdm_ledger_file *file, const char *dir);
+int tdm_ledger_file_lock(const struct tdm_ledger_file *file); /* 0, -EAGAIN: another process has it, or -errno */
 int tdm_ledger_file_set_size(int fd, uint64_t size);
+/* Sets the size of the open file and maps its header, and all of it if it has more. 0 or -errno. */
+int tdm_ledger_file_map(struct tdm_ledger_file *file, uint64_t size);
 int tdm_ledger_file_reserve_pages(int fd, uint64_t offset, size_t bytes);
 bool tdm_ledger_file_is_fd(const struct tdm_ledger_file *file, int fd); /* whether it is still this file's */
 
@@ -89,11 +111,8 @@ bool tdm_ledger_boot_id(uint8_t id[16]);
 /* Updates the header's `last`. */
 void tdm_ledger_file_clock(struct tdm_ledger_file *file);
 
-/* Zeroed private memory that is not from malloc; NULL when there is none. Large blocks use large pages if possible. */
-void *tdm_private_alloc(size_t bytes);
-void tdm_private_free(void *at, size_t bytes);
-
-/* When this process started, as /proc/self/stat has it. */
+/* When this process, or the one with this pid, started, as /proc/PID/stat has it; 0: unknown. */
 uint64_t tdm_ledger_own_start(void);
+uint64_t tdm_ledger_start_of(int32_t pid);
 
 #endif

@@ -32,14 +32,15 @@ static int copy_range(int fd, const char *at, uint64_t offset, size_t bytes)
 	return err;
 }
 
-/* Copies what is in use of every area but the header. */
+/* Copies what is in use of every area but the header's page. */
 static int copy_areas(const struct tdm_ledger_file *file, int fd)
 {
 	int err = 0;
-	for (unsigned i = 1; i < file->area_count; i++) {
+	for (unsigned i = 0; i < file->area_count; i++) {
 		uint64_t begin = file->areas[i].offset, end = begin + file->areas[i].bytes;
+		uint64_t first = tdm_max(begin, TDM_LEDGER_PAGE);
 		for (unsigned k = 0; k < file->reserved_count && err == 0; k++) {
-			uint64_t from = tdm_max(begin, file->reserved[k].from), to = tdm_min(end, file->reserved[k].to);
+			uint64_t from = tdm_max(first, file->reserved[k].from), to = tdm_min(end, file->reserved[k].to);
 			if (from < to)
 				err = copy_range(fd, (const char *)file->areas[i].at + (from - begin), from, to - from);
 		}
@@ -77,7 +78,8 @@ static int copy_header(
 	copy->flags |= TDM_LEDGER_RENEWED;
 	copy->last = tdm_ledger_clock_now();
 	copy->last_seq += copy->last_seq % 2;
-	copy->uid = getuid();
+	if (!file->is_on_behalf)
+		copy->uid = getuid();
 	return copy_range(next->fd, (const char *)copy, 0, sizeof *copy);
 }
 
@@ -136,6 +138,8 @@ int tdm_ledger_file_renew(struct tdm_ledger_file *file)
 	if (next == NULL)
 		return -ENOMEM;
 	find_directory(file, dir);
+	next->pid = file->pid;
+	next->is_on_behalf = file->is_on_behalf;
 	next->start = file->start;
 	next->mode = file->mode;
 	next->generation = file->generation + 1;

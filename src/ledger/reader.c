@@ -458,6 +458,11 @@ uint64_t tdm_ledger_started(const struct tdm_ledger *ledger)
 	return ledger->header.first.monotonic_ns;
 }
 
+struct tdm_ledger_clock tdm_ledger_noted(const struct tdm_ledger *ledger)
+{
+	return ledger->header.last_seq % 2 == 0 ? ledger->header.last : ledger->header.first;
+}
+
 enum tdm_liveness tdm_ledger_holder(const struct tdm_ledger *ledger, int32_t *pid)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };

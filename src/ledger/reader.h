@@ -23,7 +23,7 @@ enum tdm_liveness {
 	TDM_ALIVE_UNKNOWN, /* the lock could not be tested */
 };
 
-/* Who wrote it. */
+/* Who wrote it, or for whom it was written (TDM_LEDGER_ON_BEHALF). */
 struct tdm_ledger_who {
 	uint8_t boot_id[16];
 	uint64_t pid_namespace, start_time;
@@ -101,7 +101,9 @@ bool tdm_ledger_is_still(const struct tdm_ledger *ledger);
 
 const char *tdm_ledger_path(const struct tdm_ledger *ledger);
 const struct tdm_ledger_who *tdm_ledger_who(const struct tdm_ledger *ledger);
-uint64_t tdm_ledger_started(const struct tdm_ledger *ledger);           /* monotonic clock, nanoseconds */
+uint64_t tdm_ledger_started(const struct tdm_ledger *ledger); /* monotonic clock, nanoseconds */
+/* When its writer last noted the time, which it does now and then while it writes. */
+struct tdm_ledger_clock tdm_ledger_noted(const struct tdm_ledger *ledger);
 enum tdm_liveness tdm_ledger_liveness(const struct tdm_ledger *ledger); /* tests the lock again */
 /* The same, with the writer's pid in this process's pid namespace; 0: it has none here. */
 enum tdm_liveness tdm_ledger_holder(const struct tdm_ledger *ledger, int32_t *pid);

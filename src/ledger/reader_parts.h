@@ -1,5 +1,5 @@
 /*
- * Shared by the files of the reader; nothing else includes this.
+ * Shared by the files of the reader; only writer_resume.c, which checks what it goes on with, includes this, too.
  *
  * reader.c         the file, the header, liveness, clocks
  * reader_device.c  a device's page: its directory of areas, and counters of one committed call

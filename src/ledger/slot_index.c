@@ -1,19 +1,20 @@
 #include "ledger/slot_index.h"
-#include "ledger/ledger_file.h"
+#include "ledger/private_memory.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 
 enum {
 	FIRST_BUCKETS = 64,
+	FIRST_SMALL = 4,
 	FILL = 10,     /* average entries per bucket at which the table grows */
 	FILL_MAX = 11, /* the most when there is no memory to grow */
 	BUCKETS_MAX = 1 << 28,
 };
 
-static int table_init(struct tdm_slot_table *table, uint32_t buckets)
+static int table_init(struct tdm_slot_table *table, uint32_t buckets, bool is_small)
 {
-	table->buckets = tdm_private_alloc((size_t)buckets * sizeof *table->buckets);
+	table->buckets = tdm_block_alloc(is_small, (size_t)buckets * sizeof *table->buckets);
 	table->mask = buckets - 1;
 	return table->buckets != NULL ? 0 : -ENOMEM;
 }
@@ -28,27 +29,33 @@ static void step(void)
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-static void table_done(struct tdm_slot_table *table)
+static void table_done(struct tdm_slot_table *table, bool is_small)
 {
 	struct tdm_bucket *buckets = table->buckets;
 	table->buckets = NULL;
 	step();
 	if (buckets != NULL)
-		tdm_private_free(buckets, ((size_t)table->mask + 1) * sizeof *buckets);
+		tdm_block_free(is_small, buckets, ((size_t)table->mask + 1) * sizeof *buckets);
 }
 
-int tdm_slot_index_init(struct tdm_slot_index *index)
+static uint32_t first_buckets(bool is_small)
 {
-	*index = (struct tdm_slot_index){ .limit = (size_t)FIRST_BUCKETS * FILL };
-	return table_init(&index->now, FIRST_BUCKETS);
+	return is_small ? FIRST_SMALL : FIRST_BUCKETS;
+}
+
+int tdm_slot_index_init(struct tdm_slot_index *index, bool is_small)
+{
+	uint32_t buckets = first_buckets(is_small);
+	*index = (struct tdm_slot_index){ .limit = (size_t)buckets * FILL, .is_small = is_small };
+	return table_init(&index->now, buckets, is_small);
 }
 
 void tdm_slot_index_done(struct tdm_slot_index *index)
 {
 	if (index->now.buckets == index->old.buckets) /* left in the middle of begin_move */
 		index->now.buckets = NULL;
-	table_done(&index->now);
-	table_done(&index->old);
+	table_done(&index->now, index->is_small);
+	table_done(&index->old, index->is_small);
 }
 
 void tdm_slot_index_put_far(struct tdm_slot_table *table, uint32_t bucket, uint32_t hash, uint32_t slot)
@@ -76,7 +83,7 @@ void tdm_slot_index_unpass(struct tdm_slot_table *table, uint32_t home, uint32_t
 static int begin_move(struct tdm_slot_index *index, uint32_t buckets)
 {
 	struct tdm_slot_table next;
-	int err = buckets > BUCKETS_MAX ? -ENOMEM : table_init(&next, buckets);
+	int err = buckets > BUCKETS_MAX ? -ENOMEM : table_init(&next, buckets, index->is_small);
 	if (err != 0)
 		return err;
 	index->moved = 0;
@@ -95,7 +102,7 @@ static int begin_move(struct tdm_slot_index *index, uint32_t buckets)
 
 int tdm_slot_index_resize(struct tdm_slot_index *index, size_t count)
 {
-	uint32_t buckets = FIRST_BUCKETS;
+	uint32_t buckets = first_buckets(index->is_small);
 	if (index->old.buckets != NULL)
 		return -EBUSY;
 	while (buckets < BUCKETS_MAX && (size_t)buckets * FILL < count)
@@ -128,7 +135,7 @@ void tdm_slot_index_move(struct tdm_slot_index *index, tdm_slot_hash_of *hash_of
 		tdm_slot_index_put(index, hash, slot);
 	}
 	if (index->moved++ == index->old.mask)
-		table_done(&index->old);
+		table_done(&index->old, index->is_small);
 	else
 		prefetch_bucket(index, index->moved, hash_of, context);
 }

@@ -36,6 +36,7 @@ struct tdm_slot_index {
 	struct tdm_slot_table now, old; /* old.buckets: NULL unless entries are moving to another table */
 	size_t limit;                   /* entries in both at which it grows; the caller counts them */
 	uint32_t moved;                 /* buckets of `old` that have been moved */
+	bool is_small;                  /* one of thousands in this process */
 };
 
 /* The position of an entry. */
@@ -45,7 +46,7 @@ struct tdm_index_pos {
 	unsigned at;
 };
 
-int tdm_slot_index_init(struct tdm_slot_index *index); /* 0 or -ENOMEM */
+int tdm_slot_index_init(struct tdm_slot_index *index, bool is_small); /* 0 or -ENOMEM */
 void tdm_slot_index_done(struct tdm_slot_index *index);
 
 /* The middle bits of the product depend on all bits of kind and id, however regular ids are. */

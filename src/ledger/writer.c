@@ -1,225 +1,98 @@
 #include "ledger/writer_hot.h"
 
 #include <errno.h>
-#include <linux/membarrier.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 enum {
-	/* Slots to reserve, or give back, at a time: whole pages of both arrays, also of the largest pages that there
-	 * are, but few enough that no report waits long. */
-	RESERVE_SLOTS = 2048,
-	KEPT_SLOTS = 3 * TDM_LEDGER_FIRST_SLOTS, /* the segments smaller than that, which are never given back */
-	RETRY_AFTER = 1024,                      /* reports between two attempts to get more room */
 	DEVICE_RETRY_AFTER = 64,
 	SPARE_FIRST = 1024,
-	SLOT_BYTES = sizeof(struct tdm_ledger_slot),
-	MORE_BYTES = sizeof(struct tdm_ledger_more),
-	FIRST_BYTES = TDM_LEDGER_FIRST_SLOTS * (SLOT_BYTES + MORE_BYTES),
+	SPARE_SMALL = 16,
+	FIRST_BYTES = TDM_LEDGER_FIRST_SLOTS * (sizeof(struct tdm_ledger_slot) + sizeof(struct tdm_ledger_more)),
 	DEVICE_BYTES = (sizeof(struct tdm_ledger_device) + TDM_LEDGER_PAGE - 1) / TDM_LEDGER_PAGE * TDM_LEDGER_PAGE,
 };
 
-/* Tells Linux that this process will use membarrier. The thread sanitizer does not know it, so its builds have no
- * owners. */
-static bool register_barrier(void)
+struct tdm_writer *tdm_writer_make(const struct tdm_writer_options *options, bool is_small)
 {
-#if defined(__SANITIZE_THREAD__)
-	return false;
-#else
-	return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0) == 0;
-#endif
-}
-
-struct tdm_wthread *tdm_writer_thread(struct tdm_writer *writer)
-{
-	uint32_t at = atomic_fetch_add(&writer->thread_count, 1);
-	if (at < TDM_WRITER_THREADS && writer->threads != NULL) {
-		writer->threads[at].thread = tdm_lock_me();
-		return &writer->threads[at];
-	}
-	atomic_store(&writer->thread_count, TDM_WRITER_THREADS);
-	return NULL;
-}
-
-static bool is_inside(const struct tdm_wthread *owner, const struct tdm_wdevice *device)
-{
-	return atomic_load_explicit(&owner->inside, memory_order_acquire) == (uintptr_t)device;
-}
-
-static bool has_ended_inside(struct tdm_wdevice *device, const struct tdm_wthread *owner)
-{
-	if (!tdm_thread_has_ended(owner->thread) || !is_inside(owner, device))
-		return false;
-	atomic_store_explicit(&device->is_torn, true, memory_order_relaxed);
-	return true;
-}
-
-/* Revokes the owner. After the barrier, either we see it inside, or it will see that it is no longer the owner. */
-static bool put_owner_out(struct tdm_wdevice *device)
-{
-	struct tdm_wthread *owner = atomic_exchange(&device->owner, NULL);
-	if (owner == NULL)
-		return true;
-	bool is_out = false;
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0) == 0) {
-		struct tdm_wait wait = { .is_hopeless = device->is_hopeless };
-		is_out = !is_inside(owner, device) || has_ended_inside(device, owner);
-		while (!is_out && tdm_wait_more(&wait))
-			is_out = !is_inside(owner, device) ||
-				 (tdm_wait_is_long(&wait) && has_ended_inside(device, owner));
-		is_out = is_out || has_ended_inside(device, owner);
-	}
-	device->is_hopeless = !is_out;
-	if (!is_out) {
-		atomic_store(&device->owner, owner); /* it may leave later; nobody must enter before */
-		return false;
-	}
-	device->revocations++;
-	device->streak = 0;
-	return true;
-}
-
-/* Whether the last thread has entered often enough in a row to be the owner; each revocation raises that number. */
-static bool may_own(const struct tdm_wdevice *device)
-{
-	static const uint32_t streaks[] = { 0, 256, 4096 };
-	return device->writer->can_own && device->revocations < sizeof streaks / sizeof *streaks &&
-	       device->streak >= streaks[device->revocations];
-}
-
-/*
- * Makes a device fit to be entered; the caller has its lock. Guarded, because nobody else would wait for an owner that
- * is revoked already, and because a repair takes longer than the time between the jumps of some programs. A signal that
- * arrives meanwhile may jump out at the end, when there is nothing to repair.
- */
-static bool make_fit(struct tdm_wdevice *device)
-{
-	struct tdm_quiet guard;
-	tdm_quiet_begin(&guard);
-	bool is_fit = put_owner_out(device) && (!device->is_torn || tdm_wdevice_repair(device) == 0);
-	atomic_store_explicit(&device->is_untouched, is_fit, memory_order_relaxed);
-	tdm_quiet_end(&guard);
-	return is_fit;
-}
-
-/* Cleans up after the last holder of the lock, if it did not give the lock back. */
-static void take_broken(struct tdm_wdevice *device)
-{
-	if (!atomic_exchange_explicit(&device->lock.is_broken, false, memory_order_relaxed))
-		return;
-	if (atomic_load_explicit(&device->is_untouched, memory_order_relaxed))
-		tdm_writer_lost(device->writer, TDM_LOSS_NESTED);
-	else
-		atomic_store_explicit(&device->is_torn, true, memory_order_relaxed);
-}
-
-enum tdm_entered tdm_wdevice_enter_slow(struct tdm_wdevice *device, struct tdm_wthread *self)
-{
-	if (self != NULL)
-		atomic_store_explicit(&self->inside, (uintptr_t)device | TDM_BY_LOCK, memory_order_release);
-	bool locked = tdm_lock_take(&device->lock);
-	if (locked)
-		take_broken(device);
-	if (!locked || ((device->is_torn || atomic_load(&device->owner) != NULL) && !make_fit(device))) {
-		if (locked)
-			tdm_lock_give(&device->lock);
-		if (self != NULL)
-			atomic_store_explicit(&self->inside, 0, memory_order_release);
-		return TDM_NOT_ENTERED;
-	}
-	atomic_store_explicit(&device->is_untouched, false, memory_order_relaxed);
-	atomic_signal_fence(memory_order_seq_cst); /* before anything changes */
-	device->streak = device->last == self ? device->streak + 1 : 0;
-	device->last = self;
-	if (self != NULL && may_own(device))
-		atomic_store_explicit(&device->owner, self, memory_order_release); /* from its next report on */
-	return TDM_WITH_LOCK;
-}
-
-void tdm_wdevice_leave_slow(struct tdm_wdevice *device, struct tdm_wthread *self)
-{
-	tdm_lock_give(&device->lock);
-	if (self != NULL)
-		atomic_store_explicit(&self->inside, 0, memory_order_release);
-}
-
-/* Not the owner any more, so that its next report finds the device torn. */
-static void disown(struct tdm_wdevice *device, struct tdm_wthread *self)
-{
-	struct tdm_wthread *owner = self;
-	atomic_compare_exchange_strong(&device->owner, &owner, NULL);
-}
-
-bool tdm_writer_abandon(struct tdm_writer *writer, struct tdm_wthread *self)
-{
-	bool is_torn = false;
-	uintptr_t at = self != NULL ? atomic_load_explicit(&self->inside, memory_order_relaxed) : 0;
-	struct tdm_wdevice *torn = (struct tdm_wdevice *)(at & ~(uintptr_t)TDM_BY_LOCK), *device;
-	for (unsigned i = 0; i < TDM_LEDGER_DEVICES && (device = tdm_writer_get_device(writer, i)) != NULL; i++) {
-		if (tdm_lock_is_mine(&device->lock))
-			disown(device, self); /* it became the owner while it had the lock */
-		is_torn |= tdm_lock_abandon(&device->lock);
-	}
-	tdm_lock_abandon(&writer->blobs.lock);
-	if (at == 0)
-		return is_torn;
-	if (at % 2 == 0)
-		atomic_store_explicit(&torn->is_torn, true, memory_order_relaxed);
-	atomic_store_explicit(&self->inside, 0, memory_order_release);
-	if (at % 2 != 0)
-		return is_torn;
-	/* With the lock, because another thread that waited for us may give the device back to us. */
-	bool locked = tdm_lock_take(&torn->lock);
-	disown(torn, self);
-	if (locked)
-		tdm_lock_give(&torn->lock);
-	return true;
+	struct tdm_writer *writer = tdm_block_alloc(is_small, sizeof *writer);
+	if (writer != NULL)
+		writer->ring_records = options->ring_records != 0 ? options->ring_records
+				       : is_small                 ? TDM_WRITER_RING_SMALL
+								  : TDM_LEDGER_RING;
+	return writer;
 }
 
 int tdm_writer_new(const struct tdm_writer_options *options, struct tdm_writer **out)
 {
-	struct tdm_writer *writer = tdm_private_alloc(sizeof *writer);
+	bool is_small = options->behalf != NULL;
+	struct tdm_writer *writer = tdm_writer_make(options, is_small);
 	if (writer == NULL)
 		return -ENOMEM;
-	writer->ring_records = options->ring_records != 0 ? options->ring_records : TDM_LEDGER_RING;
-	int err = tdm_ledger_file_create(&writer->file, options->dir, options->mode, options->flags);
+	int err = tdm_ledger_file_create(&writer->file, options->dir, options->mode, options->flags, options->behalf);
 	if (err != 0)
 		goto fail_file;
 	err = tdm_blobs_init(&writer->blobs, &writer->file, &writer->file_lock);
 	if (err != 0)
 		goto fail_blobs;
-	writer->threads = tdm_private_alloc(TDM_WRITER_THREADS * sizeof *writer->threads);
-	writer->can_own = writer->threads != NULL && register_barrier();
+	if (!is_small)
+		writer->threads = tdm_private_alloc(TDM_WRITER_THREADS * sizeof *writer->threads);
+	writer->can_own = writer->threads != NULL && tdm_writer_register_barrier();
 	*out = writer;
 	return 0;
 fail_blobs:
 	tdm_ledger_file_close(&writer->file, true);
 fail_file:
-	tdm_private_free(writer, sizeof *writer);
+	tdm_block_free(is_small, writer, sizeof *writer);
 	return err;
 }
 
-static void device_free(struct tdm_wdevice *device)
+void tdm_writer_end(struct tdm_writer *writer)
 {
+	struct tdm_ledger_header *header = writer->file.header;
+	tdm_ledger_file_clock(&writer->file);
+	header->closed_tsc = tdm_clock_ticks();
+	atomic_store((_Atomic uint32_t *)&header->state, TDM_LEDGER_CLOSED);
+}
+
+struct tdm_wdevice *tdm_wdevice_make(struct tdm_writer *writer, uint32_t number, bool is_virtual)
+{
+	bool is_small = writer->file.is_on_behalf;
+	struct tdm_wdevice *device = tdm_block_alloc(is_small, sizeof *device);
+	if (device == NULL)
+		return NULL;
+	device->number = number;
+	device->is_virtual = is_virtual;
+	device->writer = writer;
+	device->texts = writer->blobs.texts;
+	if (tdm_slot_index_init(&device->index, is_small) != 0 || tdm_wdevice_spare_grow(device) != 0) {
+		tdm_wdevice_free(device);
+		return NULL;
+	}
+	return device;
+}
+
+void tdm_wdevice_free(struct tdm_wdevice *device)
+{
+	bool is_small = device->writer->file.is_on_behalf;
+	tdm_wdevice_shrink_reset(device);
 	tdm_slot_index_done(&device->index);
-	tdm_private_free(device->spare, device->spare_cap * sizeof *device->spare);
-	tdm_private_free(device, sizeof *device);
+	tdm_block_free(is_small, device->spare, device->spare_cap * sizeof *device->spare);
+	tdm_block_free(is_small, device, sizeof *device);
 }
 
 /* Frees all but the devices and the indexes. */
 static void free_rest(struct tdm_writer *writer)
 {
+	bool is_small = writer->file.is_on_behalf;
 	tdm_blobs_done(&writer->blobs);
 	tdm_ledger_file_close(&writer->file, false);
 	tdm_private_free(writer->threads, TDM_WRITER_THREADS * sizeof *writer->threads);
-	tdm_private_free(writer, sizeof *writer);
+	tdm_block_free(is_small, writer, sizeof *writer);
 }
 
 void tdm_writer_free(struct tdm_writer *writer)
 {
 	for (unsigned i = 0; i < TDM_LEDGER_DEVICES && writer->devices[i] != NULL; i++)
-		device_free(writer->devices[i]);
+		tdm_wdevice_free(writer->devices[i]);
 	for (unsigned i = 0; i < writer->inherited_count; i++)
 		tdm_slot_index_done(&writer->inherited[i]);
 	free_rest(writer);
@@ -243,47 +116,40 @@ void tdm_writer_adopt(struct tdm_writer *writer, struct tdm_writer *parent)
 	free_rest(parent);
 }
 
-/* Sets where the arrays of segment k begin in memory. */
-static void set_segment(struct tdm_wdevice *device, uint32_t k, void *at)
-{
-	size_t slots = (size_t)TDM_LEDGER_FIRST_SLOTS << k;
-	device->slots_at[k] = (uintptr_t)at - slots * SLOT_BYTES;
-	device->mores_at[k] = (uintptr_t)at + slots * SLOT_BYTES - slots * MORE_BYTES;
-}
-
-static void *segment_at(const struct tdm_wdevice *device, uint32_t k)
-{
-	return (void *)(device->slots_at[k] + ((size_t)TDM_LEDGER_FIRST_SLOTS << k) * SLOT_BYTES);
-}
-
-/* Allocates a device's page, its ring and its first slots as one area of the file. */
+/*
+ * Allocates a device's page, its ring and its first slots as one area of the file. In a small ledger the ring follows
+ * the page's content without a gap, and slots are reserved as they are needed.
+ */
 static int device_area(
 	struct tdm_writer *writer, struct tdm_wdevice *device, uint32_t records, uint32_t flags, uint64_t *offset)
 {
-	size_t ring_bytes = records * sizeof *device->ring, bytes = DEVICE_BYTES + ring_bytes + FIRST_BYTES;
+	bool is_small = writer->file.is_on_behalf;
+	size_t ring_at = is_small ? sizeof *device->shared : DEVICE_BYTES;
+	size_t slots_at = ring_at + records * sizeof *device->ring;
 	void *at;
-	int err = tdm_ledger_file_area(&writer->file, bytes, bytes, &at, offset);
+	slots_at = is_small ? tdm_page_up(slots_at) : slots_at;
+	int err = tdm_ledger_file_area(
+		&writer->file, slots_at + FIRST_BYTES, is_small ? slots_at : slots_at + FIRST_BYTES, &at, offset);
 	if (err != 0)
 		return err;
-	char *ring = (char *)at + DEVICE_BYTES;
 	struct tdm_ledger_device *shared = at;
 	shared->number = device->number;
 	shared->flags = flags;
-	shared->ring_offset = *offset + DEVICE_BYTES;
+	shared->ring_offset = *offset + ring_at;
 	shared->ring_records = records;
-	shared->slot_offset[0] = shared->ring_offset + ring_bytes;
+	shared->slot_offset[0] = *offset + slots_at;
 	shared->slot_segments = 1;
-	device->segment_offset[0] = *offset + DEVICE_BYTES + ring_bytes;
+	device->segment_offset[0] = *offset + slots_at;
 	device->shared = shared;
-	device->ring = (struct tdm_ledger_record *)(void *)ring;
+	device->ring = (struct tdm_ledger_record *)(void *)((char *)at + ring_at);
 	device->ring_mask = records - 1;
-	set_segment(device, 0, ring + ring_bytes);
+	tdm_wdevice_set_segment(device, 0, (char *)at + slots_at);
 	for (unsigned i = 0; i < TDM_KIND_COUNT; i++)
 		device->now[i] = &shared->now[i][0];
 	for (unsigned i = 0; i < TDM_LEDGER_COUNTERS; i++)
 		device->peak[i] = &shared->peak[i][0];
 	device->segment_count = 1;
-	device->slot_reserved = TDM_LEDGER_FIRST_SLOTS;
+	device->slot_reserved = is_small ? 0 : TDM_LEDGER_FIRST_SLOTS;
 	return 0;
 }
 
@@ -305,17 +171,12 @@ static struct tdm_wdevice *device_new(struct tdm_writer *writer, uint32_t number
 		writer->device_retry--;
 		return NULL;
 	}
-	struct tdm_wdevice *device = count < TDM_LEDGER_DEVICES ? tdm_private_alloc(sizeof *device) : NULL;
-	if (device == NULL)
-		return NULL;
-	device->number = number;
-	device->is_virtual = is_virtual;
-	device->writer = writer;
-	device->texts = writer->blobs.texts;
-	if (tdm_slot_index_init(&device->index) != 0 || tdm_wdevice_spare_grow(device) != 0 ||
+	struct tdm_wdevice *device = count < TDM_LEDGER_DEVICES ? tdm_wdevice_make(writer, number, is_virtual) : NULL;
+	if (device == NULL ||
 		device_area_that_fits(writer, device, is_virtual ? TDM_DEVICE_VIRTUAL : 0, &offset) != 0) {
-		device_free(device);
-		writer->device_retry = DEVICE_RETRY_AFTER;
+		if (device != NULL)
+			tdm_wdevice_free(device);
+		writer->device_retry = count < TDM_LEDGER_DEVICES ? DEVICE_RETRY_AFTER : 0;
 		return NULL;
 	}
 	writer->device_count = count + 1;
@@ -359,8 +220,9 @@ struct tdm_wdevice *tdm_writer_device_slow(struct tdm_writer *writer, uint32_t n
 
 int tdm_wdevice_spare_grow(struct tdm_wdevice *device)
 {
-	uint32_t cap = device->spare_cap != 0 ? device->spare_cap * 2 : SPARE_FIRST;
-	uint32_t *bigger = tdm_private_alloc(cap * sizeof *bigger);
+	bool is_small = device->writer->file.is_on_behalf;
+	uint32_t cap = device->spare_cap != 0 ? device->spare_cap * 2 : is_small ? SPARE_SMALL : SPARE_FIRST;
+	uint32_t *bigger = tdm_block_alloc(is_small, cap * sizeof *bigger);
 	if (bigger == NULL)
 		return -ENOMEM;
 	uint32_t *old = device->spare, old_cap = device->spare_cap;
@@ -369,127 +231,8 @@ int tdm_wdevice_spare_grow(struct tdm_wdevice *device)
 	device->spare = bigger;
 	atomic_signal_fence(memory_order_seq_cst); /* a report may end here */
 	device->spare_cap = cap;
-	tdm_private_free(old, old_cap * sizeof *bigger);
+	tdm_block_free(is_small, old, old_cap * sizeof *bigger);
 	return 0;
-}
-
-/* The number of slots in this many segments. */
-static uint64_t slots_in(uint32_t segments)
-{
-	return (uint64_t)TDM_LEDGER_FIRST_SLOTS * ((UINT64_C(1) << segments) - 1);
-}
-
-/* Reserves slots [from, to) of a segment, in both its arrays. */
-static int reserve_slots(struct tdm_wdevice *device, uint32_t k, uint64_t from, uint64_t to)
-{
-	struct tdm_ledger_file *file = &device->writer->file;
-	uint64_t offset = device->segment_offset[k];
-	size_t more = ((size_t)TDM_LEDGER_FIRST_SLOTS << k) * SLOT_BYTES;
-	int err = tdm_ledger_file_reserve(
-		file, segment_at(device, k), offset, (size_t)from * SLOT_BYTES, (size_t)to * SLOT_BYTES);
-	if (err == 0)
-		err = tdm_ledger_file_reserve(file, segment_at(device, k), offset, more + (size_t)from * MORE_BYTES,
-			more + (size_t)to * MORE_BYTES);
-	return err;
-}
-
-/* Adds a segment, of which nothing may be touched yet. */
-static int add_segment(struct tdm_wdevice *device)
-{
-	uint32_t k = device->segment_count;
-	size_t slots = (size_t)TDM_LEDGER_FIRST_SLOTS << k;
-	uint64_t offset;
-	void *at;
-	if (k == TDM_LEDGER_SEGMENTS)
-		return -ENOSPC;
-	int err = tdm_ledger_file_area(&device->writer->file, slots * (SLOT_BYTES + MORE_BYTES), 0, &at, &offset);
-	if (err != 0)
-		return err;
-	set_segment(device, k, at);
-	device->segment_offset[k] = offset;
-	device->segment_count = k + 1;
-	device->shared->slot_offset[k] = offset;
-	atomic_store_explicit((_Atomic uint32_t *)&device->shared->slot_segments, k + 1, memory_order_release);
-	return 0;
-}
-
-/* The segment of a slot. */
-static uint32_t segment_of(uint32_t slot)
-{
-	return 31 - (uint32_t)__builtin_clz(slot / TDM_LEDGER_FIRST_SLOTS + 1);
-}
-
-/* Reserves the next piece: of the last segment, or of an earlier one that was given back. */
-static int extend_segment(struct tdm_wdevice *device)
-{
-	uint32_t k = segment_of(device->slot_reserved);
-	uint64_t from = device->slot_reserved - slots_in(k), all = (uint64_t)TDM_LEDGER_FIRST_SLOTS << k;
-	uint64_t to = from + RESERVE_SLOTS < all ? from + RESERVE_SLOTS : all;
-	int err = reserve_slots(device, k, from, to);
-	if (err == 0)
-		device->slot_reserved = (uint32_t)(slots_in(k) + to);
-	if (err == 0)
-		tdm_wdevice_shrink_regrown(device);
-	return err;
-}
-
-uint32_t tdm_wdevice_piece_end(uint64_t count)
-{
-	uint64_t pieces = count > KEPT_SLOTS ? (count - KEPT_SLOTS + RESERVE_SLOTS - 1) / RESERVE_SLOTS : 0;
-	return (uint32_t)(KEPT_SLOTS + pieces * RESERVE_SLOTS);
-}
-
-/*
- * Slots first: readers read the second half of a slot before the slot, and rely on it if the slot is still there. The
- * pages are not touched again before they are reserved.
- */
-static int release_slots(struct tdm_wdevice *device, uint32_t k, uint64_t from, uint64_t to)
-{
-	struct tdm_ledger_file *file = &device->writer->file;
-	uint64_t slots = device->segment_offset[k],
-		 mores = slots + ((uint64_t)TDM_LEDGER_FIRST_SLOTS << k) * SLOT_BYTES;
-	int err = tdm_ledger_file_release(file, slots + from * SLOT_BYTES, slots + to * SLOT_BYTES);
-	return err != 0 ? err : tdm_ledger_file_release(file, mores + from * MORE_BYTES, mores + to * MORE_BYTES);
-}
-
-int tdm_wdevice_release(struct tdm_wdevice *device)
-{
-	int err = -EBUSY;
-	struct tdm_quiet guard;
-	if (device->slot_reserved < KEPT_SLOTS + RESERVE_SLOTS ||
-		device->slot_reserved - RESERVE_SLOTS < device->slot_high)
-		return -ENOENT;
-	tdm_quiet_begin(&guard);
-	if (tdm_lock_take(&device->writer->file_lock)) {
-		uint32_t from = device->slot_reserved - RESERVE_SLOTS, k = segment_of(from);
-		device->slot_reserved = from;
-		err = release_slots(device, k, from - slots_in(k), from - slots_in(k) + RESERVE_SLOTS);
-		tdm_lock_give(&device->writer->file_lock);
-	}
-	tdm_quiet_end(&guard);
-	return err;
-}
-
-int tdm_wdevice_grow(struct tdm_wdevice *device)
-{
-	int err = -ENOSPC;
-	struct tdm_quiet guard;
-	if (device->retry != 0) {
-		device->retry--;
-		return err;
-	}
-	tdm_quiet_begin(&guard);
-	if (tdm_lock_take(&device->writer->file_lock)) {
-		err = device->slot_reserved == slots_in(device->segment_count) ? add_segment(device) : 0;
-		if (err == 0)
-			err = extend_segment(device);
-		tdm_lock_give(&device->writer->file_lock);
-	}
-	if (err != 0)
-		device->retry = RETRY_AFTER;
-	tdm_ledger_file_clock(&device->writer->file);
-	tdm_quiet_end(&guard);
-	return err;
 }
 
 int tdm_writer_describe(struct tdm_wdevice *device, struct tdm_wthread *self, const char *card, const uint64_t *chip_id,

@@ -1,5 +1,6 @@
 /*
- * Writes a ledger. A process has one writer; any thread may report.
+ * Writes a ledger. A process has one writer for itself; any thread may report. A daemon has one more for each process
+ * on whose behalf it writes.
  *
  * Threads and locks: one thread at a time enters a device, for the few dozen instructions of one report; threads on
  * different devices do not interfere. Entering is cheapest for the thread that used the device last: it is the device's
@@ -113,8 +114,9 @@ struct tdm_wdevice {
 	char pad[TDM_CACHE_LINE];
 } __attribute__((aligned(TDM_CACHE_LINE)));
 
-enum { TDM_WRITER_THREADS = 4096 }; /* threads that can be owners; others use the lock */
-enum { TDM_WRITER_NUMBERS = 256 };  /* device numbers found without a search, including virtual ones */
+enum { TDM_WRITER_THREADS = 4096 };  /* threads that can be owners; others use the lock */
+enum { TDM_WRITER_RING_SMALL = 32 }; /* records of a ring on behalf: as many as fit into the pages of the device */
+enum { TDM_WRITER_NUMBERS = 256 };   /* device numbers found without a search, including virtual ones */
 
 struct tdm_writer {
 	struct tdm_ledger_file file;
@@ -169,12 +171,31 @@ struct tdm_report_extra {
 struct tdm_writer_options {
 	const char *dir;       /* contains the folders of all users */
 	uint32_t mode;         /* permissions of the file */
-	uint32_t ring_records; /* of each device, a power of two; 0: TDM_LEDGER_RING */
+	uint32_t ring_records; /* of each device, a power of two; 0: TDM_LEDGER_RING, on behalf TDM_WRITER_RING_SMALL */
 	uint32_t flags;        /* of the header: invalid settings */
+	const struct tdm_behalf *behalf; /* the process it is about; NULL: this one */
 };
 
 /* 0 with *out set, or -errno. The writer is not allocated with malloc. */
 int tdm_writer_new(const struct tdm_writer_options *options, struct tdm_writer **out);
+
+/*
+ * Goes on with a ledger that an earlier writer, which has ended, wrote on behalf of a process; everything that it had
+ * committed is there. Of the options only `ring_records`, for new devices, is used. 0 with *out set;
+ * -EBUSY: its writer lives; -EAGAIN: it ended before the ledger was set up, so it has nothing; -ESHUTDOWN: the ledger
+ * was closed; -ESTALE: it is from before the machine was booted, or its process went on in another ledger; -EPERM: it
+ * belongs to somebody else, or others can write to it; -EINVAL: it is not on behalf of the process in its name;
+ * TDM_ECORRUPT or TDM_EVERSION; or another -errno.
+ */
+int tdm_writer_resume(const char *path, const struct tdm_writer_options *options, struct tdm_writer **out);
+
+/* Parts of the two functions that make a writer: its private memory, and that of a device. NULL: there is none. */
+struct tdm_writer *tdm_writer_make(const struct tdm_writer_options *options, bool is_small);
+struct tdm_wdevice *tdm_wdevice_make(struct tdm_writer *writer, uint32_t number, bool is_virtual);
+void tdm_wdevice_free(struct tdm_wdevice *device);
+
+/* Closes the ledger: its process has ended, or ends now. Its buffers stay, as a post-mortem. */
+void tdm_writer_end(struct tdm_writer *writer);
 
 /*
  * For a forked child with its own `writer`: keeps the indexes, which recognise inherited buffers, and frees the rest of
@@ -240,6 +261,12 @@ bool tdm_writer_abandon(struct tdm_writer *writer, struct tdm_wthread *self);
 
 /* Makes a torn device what it was before the report that tore it; the caller is inside. 0 or -errno. */
 int tdm_wdevice_repair(struct tdm_wdevice *device);
+
+/* Rebuilds the private state of a device, whose slots are known, from what was committed. 0 or -errno. */
+int tdm_wdevice_rebuild(struct tdm_wdevice *device);
+
+/* Tells Linux that this process will use the barrier that owners rely on; false when it does not have it. */
+bool tdm_writer_register_barrier(void);
 
 /* A record for the calling thread to keep; NULL when there are none left. */
 struct tdm_wthread *tdm_writer_thread(struct tdm_writer *writer);
@@ -311,6 +338,9 @@ int tdm_writer_alloc_cold(struct tdm_wdevice *device, struct tdm_wthread *self, 
 int tdm_writer_free_cold(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id,
 	struct tdm_ledger_slot *freed);
 
+/* When a live buffer was allocated, in ticks; 0: there is none. */
+uint64_t tdm_writer_birth(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id);
+
 /* The newest counters of a kind, read inside the device; `peak` may be NULL. 0 or -EBUSY. */
 int tdm_writer_count(struct tdm_wdevice *device, struct tdm_wthread *self, unsigned kind, struct tdm_ledger_now *now,
 	struct tdm_ledger_peak *peak);
@@ -334,6 +364,13 @@ static inline struct tdm_ledger_slot *tdm_wdevice_slot(
 int tdm_wdevice_grow(struct tdm_wdevice *device);
 int tdm_wdevice_spare_grow(struct tdm_wdevice *device);
 void tdm_wdevice_push_spare(struct tdm_wdevice *device, uint32_t slot);
+
+/* Sets where the arrays of segment k begin in memory. */
+void tdm_wdevice_set_segment(struct tdm_wdevice *device, uint32_t k, void *at);
+
+/* Reserves the pages of all slots in use, and gives back those after them, of a device whose segments and slot_high are
+ * known. 0 or -errno. */
+int tdm_wdevice_restore_slots(struct tdm_wdevice *device);
 
 /* Gives the pages of the last slots that are reserved and were not used back to the file system. -ENOENT when there are
  * none, or another -errno. */

@@ -365,6 +365,23 @@ cold int tdm_writer_free_cold(
 	return pos.table != NULL ? 0 : -ENOENT;
 }
 
+uint64_t tdm_writer_birth(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id)
+{
+	struct tdm_ledger_slot *slot;
+	enum tdm_entered how = tdm_wdevice_enter(device, self);
+	if (how == TDM_NOT_ENTERED)
+		return 0;
+	struct tdm_index_pos pos = find_buffer(device, kind, id, tdm_slot_hash(kind, id), &slot);
+	uint64_t tsc = 0;
+	if (pos.table != NULL) {
+		struct tdm_ledger_more *more; /* the slot's own number changes when the buffer moves */
+		tdm_wdevice_slot(device, pos.table->buckets[pos.bucket].slot[pos.at], &more);
+		tsc = more->tsc;
+	}
+	tdm_wdevice_leave(device, self, how);
+	return tsc;
+}
+
 /* Whether the last few events have the release of this buffer; stores its name. */
 static bool was_freed_lately(const struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t *name)
 {
@@ -527,23 +544,31 @@ static int repair_slot(struct tdm_wdevice *device, uint32_t number, size_t *live
 	return err;
 }
 
-cold int tdm_wdevice_repair(struct tdm_wdevice *device)
+cold int tdm_wdevice_rebuild(struct tdm_wdevice *device)
 {
-	struct tdm_ledger_device *shared = device->shared;
 	size_t live = 0;
 	tdm_slot_index_done(&device->index);
-	int err = tdm_slot_index_init(&device->index);
+	int err = tdm_slot_index_init(&device->index, device->writer->file.is_on_behalf);
 	if (err != 0)
 		return err;
 	tdm_wdevice_shrink_reset(device);
-	if (shared->seq - device->seq <= 2)
-		device->seq = shared->seq; /* it was committed */
 	repair_counters(device);
 	for (uint32_t i = device->slot_high; i-- > 0 && err == 0;)
 		err = repair_slot(device, i, &live);
+	if (err == 0)
+		atomic_store_explicit(
+			(_Atomic uint32_t *)&device->shared->slot_high, device->slot_high, memory_order_relaxed);
+	return err;
+}
+
+cold int tdm_wdevice_repair(struct tdm_wdevice *device)
+{
+	const struct tdm_ledger_device *shared = device->shared;
+	if (shared->seq - device->seq <= 2)
+		device->seq = shared->seq; /* it was committed */
+	int err = tdm_wdevice_rebuild(device);
 	if (err != 0)
 		return err; /* it is still torn */
-	atomic_store_explicit((_Atomic uint32_t *)&shared->slot_high, device->slot_high, memory_order_relaxed);
 	device->is_torn = false;
 	tdm_writer_lost(device->writer, TDM_LOSS_NESTED);
 	return 0;

@@ -28,6 +28,11 @@ enum {
 };
 #define KEEP_NS TDM_NS_PER_S /* for which pages are kept that had to be reserved again */
 
+static bool is_small(const struct tdm_wdevice *device)
+{
+	return device->writer->file.is_on_behalf;
+}
+
 void tdm_wdevice_push_spare(struct tdm_wdevice *device, uint32_t slot)
 {
 	if (device->spare_count == device->spare_cap && tdm_wdevice_spare_grow(device) != 0)
@@ -50,7 +55,7 @@ static void end(struct tdm_wdevice *device)
 		uint32_t *low = shrink->stage == TDM_SHRINK_SORT ? shrink->low : device->spare;
 		device->spare = shrink->all;
 		device->spare_cap = shrink->all_cap;
-		tdm_private_free(low, shrink->low_cap * sizeof *low);
+		tdm_block_free(is_small(device), low, shrink->low_cap * sizeof *low);
 	}
 	shrink->all = shrink->low = NULL;
 	shrink->low_count = shrink->high_count = 0;
@@ -107,9 +112,9 @@ static void begin(struct tdm_wdevice *device)
 	shrink->cut = tdm_wdevice_piece_end((uint64_t)tdm_wdevice_live(device) * CUT_SHARE);
 	/* Room for all slots, so that the stack need not grow meanwhile. */
 	bool has_room = device->spare_cap >= device->slot_high || tdm_wdevice_spare_grow(device) == 0;
-	uint32_t *low = has_room ? tdm_private_alloc(shrink->cut * sizeof *low) : NULL;
+	uint32_t *low = has_room ? tdm_block_alloc(is_small(device), shrink->cut * sizeof *low) : NULL;
 	if (low == NULL || device->spare_cap < device->slot_high) {
-		tdm_private_free(low, shrink->cut * sizeof *low);
+		tdm_block_free(is_small(device), low, shrink->cut * sizeof *low);
 		shrink->keep_until = device->seq + device->slot_high;
 	} else {
 		shrink->low = low;
@@ -210,7 +215,7 @@ static void end_moving(struct tdm_wdevice *device)
 	struct tdm_shrink *shrink = &device->shrink;
 	struct tdm_quiet guard;
 	tdm_quiet_begin(&guard);
-	tdm_private_free(shrink->all, shrink->all_cap * sizeof *shrink->all);
+	tdm_block_free(is_small(device), shrink->all, shrink->all_cap * sizeof *shrink->all);
 	shrink->all = NULL;
 	shrink->high_count = 0;
 	shrink->stage = TDM_SHRINK_RELEASE;

@@ -129,6 +129,8 @@ static void put_special(const struct words *w, const char *key)
 		put_lived(w);
 	else if (strcmp(key, "killed") == 0 && w->view->picture->processes[about->process].life == TDM_LIFE_ENDED)
 		put(w, " until the program was killed");
+	else if (strcmp(key, "by_itself") == 0 && !w->view->picture->processes[about->process].is_on_behalf)
+		put(w, " by itself"); /* else nobody knows how */
 	else if (strcmp(key, "end") == 0)
 		put(w, w->view->picture->processes[about->process].replaced ? "replaced by exec" : "killed or crashed");
 	else if (strcmp(key, "cached") == 0)
@@ -198,7 +200,7 @@ static void put_pieces(const struct words *w, const char *at)
 static const char *const leak_sentences[TDM_LEAK_WHY_COUNT] = {
 	[TDM_LEAK_GROWS] = GROWTH LIVES,
 	[TDM_LEAK_REPLACED] = REPLACEMENT,
-	[TDM_LEAK_AT_EXIT] = "{held}| {=buffers/was/were} never freed: the program ended by itself",
+	[TDM_LEAK_AT_EXIT] = "{held}| {=buffers/was/were} never freed: the program ended|{by_itself}",
 	[TDM_LEAK_UNSURE] = GROWTH LIVES "|; too little to be sure: watch longer",
 	[TDM_LEAK_OUTGROWN] = REPLACEMENT "|; too little to be sure: watch longer",
 	[TDM_LEAK_SLOWS] = GROWTH "|; but slower and slower: a cache that fills, or a warm-up",

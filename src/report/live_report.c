@@ -85,9 +85,11 @@ static void put_head(
 		tdm_put_styled(out, term, TDM_STYLE_YELLOW,
 			process->crashed    ? "killed or crashed (post-mortem)"
 			: process->replaced ? "replaced by exec (post-mortem)"
+			: who->is_on_behalf ? "ended (post-mortem)"
 					    : "ended by itself (post-mortem)");
 	else
 		tdm_buf_puts(out, who->life == TDM_LIFE_RUNS ? "alive" : "not known whether it is alive");
+	tdm_buf_puts(out, who->is_on_behalf ? ", written by a daemon" : "");
 	tdm_buf_printf(out, ", user %" PRIu32, who->uid);
 	if (age_ns != TDM_BYTES_UNKNOWN)
 		tdm_buf_printf(out, ", tracking began %s ago", TDM_TIME_TEXT(age_ns));
@@ -96,6 +98,9 @@ static void put_head(
 	tdm_buf_putc(out, '\n');
 	if (process->is_claimed)
 		tdm_buf_printf(out, "  %s\n", tdm_picture_claim(who));
+	if (who->as_of_ns != 0)
+		tdm_buf_printf(out, "  no daemon writes its figures any more: they are %s old\n",
+			TDM_TIME_TEXT(tdm_live_age(report->picture, who->as_of_ns)));
 	if (who->is_renewed)
 		tdm_buf_puts(out, "  its ledger was deleted while it ran, and made anew\n");
 	if (put_items(out, losses, sizeof losses / sizeof *losses))
@@ -240,7 +245,8 @@ static void json_boot_id(struct tdm_json *json, const uint8_t id[16])
 	tdm_json_put_name(json, "boot_id", text);
 }
 
-static void json_process(const struct tdm_picture_process *process, struct tdm_json *json)
+static void json_process(
+	const struct tdm_live_report *report, const struct tdm_picture_process *process, struct tdm_json *json)
 {
 	const struct tdm_process *who = process->who;
 	tdm_json_put_u64(json, "pid", (uint64_t)process->pid);
@@ -264,6 +270,8 @@ static void json_process(const struct tdm_picture_process *process, struct tdm_j
 	tdm_json_put_bool(json, "mode_refused", who->mode_refused);
 	tdm_json_put_bool(json, "ring_refused", who->ring_refused);
 	tdm_json_put_bool(json, "renewed", who->is_renewed);
+	tdm_json_put_bool(json, "on_behalf", who->is_on_behalf);
+	tdm_json_put_known(json, "figures_age_ns", who->as_of_ns != 0, tdm_live_age(report->picture, who->as_of_ns));
 }
 
 void tdm_live_text_processes(const struct tdm_live_report *report, tdm_live_part part, struct tdm_buf *out)
@@ -286,7 +294,7 @@ void tdm_live_json_processes(const struct tdm_live_report *report, tdm_live_part
 	for (size_t i = 0; i < report->picture->process_count; i++) {
 		const struct tdm_picture_process *process = &report->picture->processes[i];
 		tdm_json_object(json);
-		json_process(process, json);
+		json_process(report, process, json);
 		tdm_json_put_array(json, "devices");
 		for (uint32_t h = 0; h < process->holding_count; h++)
 			json_device(report, &report->picture->holdings[process->first_holding + h], json);

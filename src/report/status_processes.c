@@ -21,6 +21,7 @@ struct row {
 	const char *what, *why;             /* without a process */
 	char place[24], age[TDM_DURATION_CAP], sources[TDM_FROM_COUNT + 1];
 	uint64_t used[TDM_KIND_COUNT], other; /* the sum of the kinds without a column */
+	uint64_t figures_age_ns;              /* TDM_BYTES_UNKNOWN: they are current */
 };
 
 /* The length of the program's path: it ends at a blank after the process's name, since folders may contain blanks. */
@@ -100,7 +101,8 @@ static struct row process_row(
 {
 	struct row row = { process, holding, holding != NULL ? &picture->devices[holding->device] : NULL,
 		.user = process->user[0] != '\0' ? process->user : "?", .command = tdm_picture_command(process),
-		.state = tdm_live_state(process->life), .place = "-", .age = "-" };
+		.state = tdm_live_state(process->life), .place = "-", .age = "-",
+		.figures_age_ns = tdm_live_age(picture, process->as_of_ns) };
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
 		row.used[k] = holding != NULL ? holding->kinds[k].used : TDM_BYTES_UNKNOWN;
 	if (holding != NULL)
@@ -230,6 +232,8 @@ static void json_memory(const struct tdm_field *field, struct tdm_json *json)
 		{ NULL, "replaced", PROCESS(replaced) },
 		{ NULL, "claimed", PROCESS(is_claimed) },
 		{ NULL, "container", PROCESS(in_container) },
+		{ NULL, "on_behalf", PROCESS(is_on_behalf) },
+		{ NULL, "figures_age_ns", ROW(figures_age_ns) },
 		{ NULL, "phase", PROCESS(phase), .flags = TDM_ZERO_IS_UNKNOWN },
 		{ NULL, "start_time", PROCESS(start_time), .flags = TDM_ZERO_IS_UNKNOWN },
 		{ NULL, "started_ns", PROCESS(started_ns), .flags = TDM_ZERO_IS_UNKNOWN },

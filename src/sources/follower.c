@@ -1,4 +1,3 @@
-/* Long: finding, opening, reading and forgetting a ledger share the state of its item. */
 #include "sources/follower.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -7,6 +6,7 @@
 #include "base/reserve.h"
 #include "ledger/ledger_list.h"
 #include "sources/follow_device.h"
+#include "sources/follow_process.h"
 #include "sources/ledger_event.h"
 #include "sources/proc_facts.h"
 
@@ -36,9 +36,7 @@ struct item {
 	size_t lane_count;
 	size_t modules_given;
 	uint32_t phase_count;
-	bool is_judged; /* is_claimed is set, for this holder of the lock */
-	bool is_claimed;
-	int32_t judged_holder;
+	struct tdm_follow_judged judged;
 	uint64_t found_ns, retry_ns, wait_ns, read_ns; /* monotonic clock */
 };
 
@@ -53,8 +51,8 @@ struct tdm_follower {
 	int err;
 	int32_t *names; /* pids in the names of the ledgers that were asked for */
 	size_t name_cap;
-	uint64_t list_ns;       /* when to list the directory again */
-	uint64_t pid_namespace; /* this process's own; 0: unknown */
+	uint64_t list_ns; /* when to list the directory again */
+	struct tdm_follow_self self;
 	bool out_of_memory;
 	bool has_moved;                     /* a process goes on in another ledger, which is not known yet */
 	const struct tdm_follow_sink *sink; /* of the current look */
@@ -63,12 +61,11 @@ struct tdm_follower {
 
 struct tdm_follower *tdm_follower_new(const struct tdm_follow_options *options)
 {
-	struct stat ns;
 	struct tdm_follower *f = calloc(1, sizeof *f);
 	if (f == NULL)
 		return NULL;
 	f->options = options;
-	f->pid_namespace = stat("/proc/self/ns/pid", &ns) == 0 ? ns.st_ino : 0;
+	tdm_follow_self_init(&f->self);
 	if (tdm_map_init(&f->by_path) != 0 || tdm_map_init(&f->by_number) != 0) {
 		tdm_follower_free(f);
 		return NULL;
@@ -281,31 +278,12 @@ static void open_item(const struct tdm_follower *f, struct item *item, uint64_t 
 
 /* The process. */
 
-/*
- * Anybody can write any pid into a file. It is believed if that process holds the writer's lock and has the file's
- * owner as a user; the lock's holder may be unknown, and so may the users of a process that this one cannot see.
- */
-static bool is_claim(struct item *item, const struct tdm_process *who, int32_t holder)
+static struct tdm_process process_of(
+	const struct tdm_follower *f, struct item *item, enum tdm_liveness liveness, int32_t holder)
 {
-	if (who->life == TDM_LIFE_ENDED || (item->is_judged && item->judged_holder == holder))
-		return item->is_claimed;
-	int has_user = holder == 0 || holder == who->pid ? tdm_proc_has_user(who->pid, who->uid) : 0;
-	item->is_judged = true;
-	item->judged_holder = holder;
-	item->is_claimed = has_user == 0 || (has_user < 0 && holder == 0);
-	return item->is_claimed;
-}
-
-/* A process in a container has another pid here than the one it knows itself. */
-static void place_process(const struct tdm_follower *f, struct item *item, struct tdm_process *who, int32_t holder)
-{
-	bool same = f->pid_namespace != 0 && who->pid_namespace == f->pid_namespace;
-	who->is_claimed = same && is_claim(item, who, holder);
-	if (same)
-		who->seen_pid = who->is_claimed && holder != who->pid ? 0 : who->pid;
-	else
-		who->seen_pid = holder != 0 ? holder : item->out.who.seen_pid;
-	who->is_held = holder != 0 && holder == who->seen_pid;
+	struct tdm_process who = tdm_ledger_process(item->ledger, liveness);
+	tdm_follow_place(&f->self, &item->judged, item->ledger, &who, holder, item->out.who.seen_pid);
+	return who;
 }
 
 static bool is_asked_for(const struct tdm_follower *f, const struct tdm_process *who)
@@ -319,8 +297,7 @@ static bool is_asked_for(const struct tdm_follower *f, const struct tdm_process 
 /* Whether an item that was just opened is to be followed. */
 static bool is_followed(const struct tdm_follower *f, struct item *item, enum tdm_liveness liveness, int32_t holder)
 {
-	struct tdm_process who = tdm_ledger_process(item->ledger, liveness);
-	place_process(f, item, &who, holder);
+	struct tdm_process who = process_of(f, item, liveness, holder);
 	item->is_other = !is_asked_for(f, &who);
 	if (item->is_other) {
 		tdm_ledger_close(item->ledger);
@@ -331,9 +308,8 @@ static bool is_followed(const struct tdm_follower *f, struct item *item, enum td
 
 static int give_process(struct tdm_follower *f, struct item *item, enum tdm_liveness liveness, int32_t holder)
 {
-	struct tdm_process who = tdm_ledger_process(item->ledger, liveness);
+	struct tdm_process who = process_of(f, item, liveness, holder);
 	struct tdm_event event = { .op = TDM_OP_PROCESS, .who = &who, .name = tdm_str_of(item->out.path) };
-	place_process(f, item, &who, holder);
 	who.is_stuck = item->is_broken;
 	who.refused = tdm_max(who.refused, item->out.who.refused); /* a reopened ledger starts counting again */
 	bool is_same = item->was_told && memcmp(&who, &item->out.who, sizeof who) == 0;
@@ -473,7 +449,7 @@ static int look_at(struct tdm_follower *f, struct item *item, uint64_t now_ns)
 	struct tdm_diag diag = { 0 };
 	int32_t holder;
 	/* Liveness is checked before the figures are read: those of a dead process are then final. */
-	enum tdm_liveness liveness = tdm_ledger_holder(item->ledger, &holder);
+	enum tdm_liveness liveness = tdm_follow_liveness(&f->self, &item->judged, item->ledger, now_ns, &holder);
 	if (item->is_fresh && !is_followed(f, item, liveness, holder))
 		return 0;
 	if (item->is_broken && now_ns < item->retry_ns && liveness != TDM_DEAD)

@@ -23,6 +23,7 @@ struct tdm_process tdm_ledger_process(const struct tdm_ledger *ledger, enum tdm_
 		.generation = who->generation,
 		.uid = tdm_ledger_file_owner(ledger),
 		.life = lives[liveness],
+		.is_on_behalf = (flags & TDM_LEDGER_ON_BEHALF) != 0,
 		.is_renewed = (flags & TDM_LEDGER_RENEWED) != 0,
 		.mode_refused = (flags & TDM_LEDGER_BAD_MODE) != 0,
 		.ring_refused = (flags & TDM_LEDGER_BAD_RING) != 0,

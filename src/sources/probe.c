@@ -1,4 +1,5 @@
 #include "sources/probe.h"
+#include "sources/server_wire.h"
 #include "ledger/ledger_list.h"
 #include "sources/host.h"
 #include "sources/metal_shm.h"
@@ -205,7 +206,7 @@ void tdm_probe_read(struct tdm_probe *probe, const struct tdm_probe_places *plac
 	at->dev = dev_path(places->dev);
 	at->shm = tdm_metal_path(places->shm);
 	at->ledgers = tdm_ledger_dir(places->ledgers);
-	at->server_socket = places->server_socket != NULL ? places->server_socket : "/tmp/tt_allocation_server.sock";
+	at->server_socket = places->server_socket != NULL ? places->server_socket : TDM_WIRE_SOCKET;
 	at->python = places->python != NULL ? places->python : "python3";
 	read_user(probe);
 	read_driver(probe);

@@ -204,6 +204,20 @@ int tdm_proc_use_read(const struct tdm_proc_root *root, int32_t pid, struct tdm_
 	return err;
 }
 
+enum tdm_life tdm_proc_life_of(int32_t pid, uint64_t start_time)
+{
+	char path[32], state = '?';
+	uint64_t fields[FIELDS];
+	snprintf(path, sizeof path, "%s/%" PRId32 "/stat", system_root, pid);
+	int err = ended(read_fields(AT_FDCWD, path, &state, fields));
+	if (err == -ENOENT && kill(pid, 0) != 0 && errno == ESRCH)
+		return TDM_LIFE_ENDED;
+	if (err != 0)
+		return TDM_LIFE_UNKNOWN;
+	bool runs = fields[START_FIELD] == start_time && state != 'Z' && state != 'X';
+	return runs ? TDM_LIFE_RUNS : TDM_LIFE_ENDED;
+}
+
 static void read_whole(const struct tdm_proc_root *root, int32_t pid, struct tdm_proc_facts *facts)
 {
 	char name[16];

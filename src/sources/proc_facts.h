@@ -75,6 +75,10 @@ int tdm_proc_use_read(const struct tdm_proc_root *root, int32_t pid, struct tdm_
  */
 int tdm_proc_has_user(int32_t pid, uint32_t uid);
 
+/* Whether the process of the running system that has this pid and started then (clock ticks since boot) runs. It is
+ * unknown if /proc hides it. */
+enum tdm_life tdm_proc_life_of(int32_t pid, uint64_t start_time);
+
 /* The pids of a process of the running system in the namespaces below the reader's, outermost first; at most `cap`.
  * Returns how many, 0 also when they are unknown. */
 size_t tdm_proc_inner_pids(int32_t pid, int32_t *pids, size_t cap);

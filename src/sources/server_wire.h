@@ -16,6 +16,8 @@
 
 #include "base/kind.h"
 
+#define TDM_WIRE_SOCKET "/tmp/tt_allocation_server.sock" /* where all these programs connect */
+
 enum {
 	TDM_WIRE_HEADER = 40,
 	TDM_WIRE_SIZE_MIN = 72,
@@ -67,8 +69,24 @@ enum tdm_wire_found {
 enum tdm_wire_found tdm_wire_next(struct tdm_wire *wire, const uint8_t *bytes, size_t count, bool is_quiet,
 	struct tdm_wire_message *message, size_t *used);
 
+/*
+ * Messages of other layouts, for sockets that have nothing else: nothing in them tells the layouts apart. The same
+ * results, without TDM_WIRE_REST. A message gets the type that the four sizes have for its meaning.
+ *
+ * The short ones have 14 bytes (kernel), 21 (circular buffer) and 17 (its release), by their type. A kernel has no id:
+ * its id is 0. The id of a circular buffer is its index.
+ */
+enum tdm_wire_found tdm_wire_short(const uint8_t *bytes, size_t count, struct tdm_wire_message *message, size_t *used);
+/* Those of the helper header have 32 bytes: circular buffers and kernels. */
+enum tdm_wire_found tdm_wire_helper(const uint8_t *bytes, size_t count, struct tdm_wire_message *message, size_t *used);
+
+bool tdm_wire_is_size(size_t bytes); /* one of the four */
+
 /* The kind of memory that the runtime's number of a buffer type means. TDM_KIND_COUNT: none. */
 enum tdm_kind tdm_wire_kind(uint8_t buffer_type);
+
+/* Writes a message of `size` bytes, one of the four sizes, as a client does. */
+void tdm_wire_put_message(const struct tdm_wire_message *message, uint32_t size, uint8_t dst[TDM_WIRE_SIZE_MAX]);
 
 /* What a reply says. What a client's size has no room for is left out. */
 struct tdm_wire_reply {
@@ -81,5 +99,8 @@ struct tdm_wire_reply {
 
 /* Writes a reply of `size` bytes, one of the four sizes. */
 void tdm_wire_put_reply(const struct tdm_wire_reply *reply, uint32_t size, uint8_t dst[TDM_WIRE_SIZE_MAX]);
+
+/* The other way, for clients: what a reply of `size` bytes has no room for is 0. */
+struct tdm_wire_reply tdm_wire_get_reply(const uint8_t *bytes, uint32_t size);
 
 #endif

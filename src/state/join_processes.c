@@ -66,6 +66,8 @@ static void describe(struct tdm_state *state, const struct tdm_fold_process *fro
 	process->life = who->life;
 	process->own_pid = process->pid != who->pid ? who->pid : 0;
 	process->is_claimed = who->is_claimed;
+	process->is_on_behalf = who->is_on_behalf;
+	process->as_of_ns = who->as_of_ns;
 	process->in_container = who->seen_pid != 0 && who->seen_pid != who->pid;
 	process->sources = UINT32_C(1) << TDM_FROM_LEDGER;
 	process->lost = who->lost;
@@ -81,15 +83,25 @@ static void describe(struct tdm_state *state, const struct tdm_fold_process *fro
 	tdm_str_shown(tdm_str_of(state->fold.texts.texts[from->phase]), process->phase, sizeof process->phase);
 }
 
+/* Keys for what is known of all ledgers of a process. A daemon numbers those that it writes on its own. */
+enum known { NEWEST_OWN, NEWEST_ON_BEHALF, WRITES_ITSELF };
+static uint64_t known_key(const struct tdm_process *who, enum known what)
+{
+	return identity_hash(who->pid, who->start_time ^ tdm_hash_u64(who->pid_namespace), UINT32_MAX - what);
+}
+
 /* The newest program of a process, by its generation: those before it were replaced by exec. */
 static uint64_t newest_key(const struct tdm_process *who)
 {
-	return identity_hash(who->pid, who->start_time ^ tdm_hash_u64(who->pid_namespace), UINT32_MAX);
+	return known_key(who, who->is_on_behalf ? NEWEST_ON_BEHALF : NEWEST_OWN);
 }
 
-static int note_generation(struct tdm_state *state, const struct tdm_process *who)
+static int note_ledger(struct tdm_state *state, const struct tdm_process *who)
 {
 	uint32_t newest = tdm_map_find(&state->by_pid, newest_key(who));
+	if (!who->is_on_behalf && !who->is_claimed && who->life != TDM_LIFE_ENDED &&
+		tdm_map_put(&state->by_pid, known_key(who, WRITES_ITSELF), 1) != 0)
+		return -ENOMEM;
 	if (newest != TDM_MAP_NONE && newest >= who->generation)
 		return 0;
 	return tdm_map_put(&state->by_pid, newest_key(who), tdm_min(who->generation, TDM_MAP_NONE - 1));
@@ -102,15 +114,22 @@ static bool is_newest(const struct tdm_state *state, const struct tdm_process *w
 
 static void set_end(const struct tdm_state *state, struct tdm_picture_process *process)
 {
-	bool is_open = process->who->life == TDM_LIFE_ENDED && !process->who->closed;
+	/* Nobody knows how a program ended that a daemon wrote for. */
+	bool is_open = process->who->life == TDM_LIFE_ENDED && !process->who->closed && !process->who->is_on_behalf;
 	process->crashed = is_open && is_newest(state, process->who);
 	process->replaced = is_open && !process->crashed;
+}
+
+/* What a process writes itself counts, and not what it tells a daemon as well: those are the same buffers. */
+static bool is_told_twice(const struct tdm_state *state, const struct tdm_process *who)
+{
+	return who->is_on_behalf && tdm_map_find(&state->by_pid, known_key(who, WRITES_ITSELF)) != TDM_MAP_NONE;
 }
 
 static int add_ledger_process(struct tdm_state *state, struct tdm_fold_process *from)
 {
 	from->process = UINT32_MAX;
-	if (!from->has_who || !tdm_state_lists(state, from) ||
+	if (!from->has_who || !tdm_state_lists(state, from) || is_told_twice(state, &from->who) ||
 		(!tdm_fold_runs(from) && !state->options.with_ended && !is_newest(state, &from->who)))
 		return 0;
 	int32_t pid = tdm_fold_pid(from);
@@ -326,7 +345,7 @@ int tdm_state_join_processes(struct tdm_state *state)
 	state->picture.process_count = state->part_count = 0;
 	for (size_t i = 0; i < state->fold.count && err == 0; i++)
 		if (state->fold.processes[i]->has_who)
-			err = note_generation(state, &state->fold.processes[i]->who);
+			err = note_ledger(state, &state->fold.processes[i]->who);
 	for (size_t i = 0; i < state->fold.count && err == 0; i++)
 		err = add_ledger_process(state, state->fold.processes[i]);
 	for (size_t i = 0; i < state->fold.count && err == 0; i++)

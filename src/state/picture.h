@@ -199,7 +199,10 @@ struct tdm_picture_process {
 	bool replaced;                 /* by another program, with exec; that one has a ledger too */
 	bool is_claimed;               /* `pid` is only what its ledger says: the ledger's owner has no such process */
 	bool in_container;             /* `pid` differs from the pid that the process itself sees */
-	uint32_t sources;              /* bit n: enum tdm_from n knows it */
+	bool is_on_behalf;             /* a daemon writes its ledger */
+	uint64_t
+		as_of_ns; /* monotonic clock: its figures are of then, as nobody writes them now; 0: they are current */
+	uint32_t sources; /* bit n: enum tdm_from n knows it */
 	char phase[TDM_PICTURE_NAME_CAP]; /* the current one; empty: none */
 	uint64_t lost;                    /* events that are missing */
 	uint64_t faults;                  /* double and unknown releases, re-reports */

@@ -1,5 +1,6 @@
 /* Lists what could not be read, afresh for every picture: a problem disappears as soon as it is solved. */
 #include "state/state_parts.h"
+#include "base/duration.h"
 #include "base/err.h"
 #include "base/reserve.h"
 #include "ledger/ledger_list.h"
@@ -50,6 +51,16 @@ __attribute__((format(printf, 5, 6))) static struct tdm_picture_problem *note(
 	return problem;
 }
 
+/* The figures of a client whose daemon has ended. */
+static void note_age(struct list *list, const struct tdm_followed *item)
+{
+	char age[TDM_DURATION_CAP];
+	uint64_t now_ns = list->state->picture.time_ns, then_ns = item->who.as_of_ns;
+	tdm_format_duration(age, sizeof age, now_ns > then_ns ? now_ns - then_ns : 0);
+	note(list, TDM_FROM_LEDGER, 0, item->path,
+		"no daemon writes the figures of process %" PRId32 " any more: they are %s old", item->who.pid, age);
+}
+
 static void note_ledgers(struct list *list)
 {
 	const struct tdm_follower *follower = list->state->follower;
@@ -79,6 +90,8 @@ static void note_ledgers(struct list *list)
 		if (item->err == 0 && runs && item->who.is_claimed)
 			note(list, TDM_FROM_LEDGER, 0, item->path, "process %" PRId32 " is only claimed: %s",
 				item->who.pid, tdm_picture_claim(&item->who));
+		if (item->err == 0 && runs && item->who.as_of_ns != 0)
+			note_age(list, item);
 		if (item->err == 0 && runs && item->who.lost != 0)
 			note(list, TDM_FROM_LEDGER, 0, item->path,
 				"process %" PRId32 " lost %" PRIu64 " events: its figures may be wrong", item->who.pid,

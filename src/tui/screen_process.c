@@ -74,6 +74,11 @@ static void draw_facts(struct tdm_app *app, struct tdm_area area, const struct t
 	fact(&pen, "source", tdm_proc_sources(process->sources, text, sizeof text));
 	if (process->is_claimed)
 		tdm_pen_text(&pen, TDM_INK_RED, "  its pid is only claimed");
+	if (process->as_of_ns != 0 && process->as_of_ns <= app->picture->time_ns) {
+		tdm_pen_text(&pen, TDM_INK_YELLOW, "  its daemon has ended: figures of ");
+		tdm_format_duration(text, sizeof text, app->picture->time_ns - process->as_of_ns);
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, "%s ago", text);
+	}
 	if (process->in_container)
 		tdm_pen_text(&pen, TDM_INK_MAGENTA, "  in a container, where it has another pid");
 	pen = tdm_pen_at(&app->canvas, area, 2);

@@ -180,6 +180,25 @@ The views: plain frames where there is no terminal, the screen of top on one, fr
   $ (begun 4; until [ -z "$(ls shm)" ]; do printf q; sleep 0.1; done) | TERM=xterm script -qec 'tidemark demo' out >/dev/null; grep -c 'Overall DRAM Peak: 8278.65 MB' out
   1
 
+With the daemon, as its clients: it hears of every buffer and of every release.
+
+  $ tidemark demo --server --rounds 20 --view none >out 2>&1; sed -E '/^They report/,$d; s/process [0-9]+/process PID/' out
+  4 programs on simulated cards (n150):
+    training   process PID, device 0, messages of 144 bytes: trains a model with the shape of TinyLlama
+    inference  process PID, device 1, messages of 128 bytes: serves requests with a paged key-value cache
+    leak       process PID, device 2, messages of 112 bytes: forgets one buffer in every iteration
+    clash      process PID, device 3, messages of 72 bytes: fills L1 until circular buffers clash with it
+  $ grep -E 'It forgot|Releases of unknown|Refused|perfect' out
+  It forgot 20 buffers of 1 MiB (mask_cache.entry).
+    Releases of unknown buffers: 0
+    Refused: device: 0
+    Refused: size or kind: 0
+    Refused: no room: 0
+    Refused: unknown process: 0
+  ✓ No buffers remaining - perfect cleanup!
+  $ ls -d tidemark-demo*; rm -rf shm/*
+  ls: cannot access 'tidemark-demo*': No such file or directory
+
 Wrong usage.
 
   $ demo --workload sleeping
@@ -193,6 +212,13 @@ Wrong usage.
   $ demo --card grayskull
   tidemark demo: --card 'grayskull': dram_base of grayskull is not known: the runtime's part of DRAM is not published for Grayskull
   tidemark demo: see 'tidemark demo --help'
+  [2]
+  $ demo --server --socket here
+  tidemark demo: --server starts a server on a socket of its own; --socket names another one
+  tidemark demo: see 'tidemark demo --help'
+  [2]
+  $ demo -w leak --rounds 1 --socket nobody
+  tidemark demo: no server answers at nobody: No such file or directory
   [2]
   $ TIDEMARK_DIR=/nowhere tidemark demo -w leak --rounds 1 --view none
   tidemark demo: no ledger could be made in /nowhere

@@ -227,7 +227,7 @@ static void completion_names_everything(void **state)
 	char name[64];
 	(void)state;
 	tdm_buf_init(&text);
-	tdm_completion_bash(&text);
+	tdm_completion_bash(&text, NULL);
 	assert_false(tdm_buf_failed(&text));
 	for (size_t i = 0; tdm_cmds[i] != NULL; i++) {
 		assert_non_null(strstr(text.data, tdm_cmds[i]->name));

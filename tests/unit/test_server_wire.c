@@ -198,6 +198,100 @@ static void a_reply_has_its_figures_where_the_client_looks(void **state)
 	}
 }
 
+static void what_a_client_sends_is_what_arrives(void **state)
+{
+	(void)state;
+	const struct tdm_wire_message sent = { TDM_WIRE_KERNEL_LOAD, 2, -1, 77, UINT64_MAX - 1, UINT64_C(1) << 63 };
+	for (unsigned s = 0; s < 4; s++) {
+		uint8_t bytes[TDM_WIRE_SIZE_MAX];
+		struct tdm_wire_message m;
+		size_t used;
+		memset(bytes, 0xff, sizeof bytes);
+		tdm_wire_put_message(&sent, sizes[s], bytes);
+		assert_int_equal(
+			tdm_wire_next(&(struct tdm_wire){ 0 }, bytes, sizes[s], true, &m, &used), TDM_WIRE_MESSAGE);
+		assert_int_equal(used, sizes[s]);
+		assert_int_equal(m.type, sent.type);
+		assert_int_equal(m.buffer_type, sent.buffer_type);
+		assert_int_equal(m.device, sent.device);
+		assert_int_equal(m.pid, sent.pid);
+		assert_true(m.bytes == sent.bytes && m.id == sent.id);
+	}
+}
+
+static void a_client_reads_the_figures_that_its_size_has(void **state)
+{
+	(void)state;
+	const struct tdm_wire_reply reply = { TDM_WIRE_RESPONSE, -1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14 };
+	for (unsigned s = 0; s < 4; s++) {
+		uint8_t bytes[TDM_WIRE_SIZE_MAX];
+		struct tdm_wire_reply expected = { TDM_WIRE_RESPONSE, -1, 1, 2, 3, 4, .is_available = 0 }, got;
+		tdm_wire_put_reply(&reply, sizes[s], bytes);
+		if (sizes[s] >= 112)
+			expected = reply;
+		if (sizes[s] == 112)
+			expected.cb = expected.kernel = 0;
+		got = tdm_wire_get_reply(bytes, sizes[s]);
+		assert_memory_equal(&got, &expected, sizeof got);
+	}
+}
+
+static void short_messages_are_divided_by_their_type(void **state)
+{
+	(void)state;
+	static const uint8_t stream[] = { 8, 2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0,
+		5,                                                              /* kernel of 256 bytes on device 2 */
+		9, 3, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 64, 0, 0, 0, /* circular buffer 7 of 512 bytes */
+		10, 3, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0 };
+	static const struct tdm_wire_message expected[] = {
+		{ .type = TDM_WIRE_KERNEL_LOAD, .device = 2, .bytes = 256 },
+		{ .type = TDM_WIRE_CB_ALLOC, .device = 3, .bytes = 512, .id = 7 },
+		{ .type = TDM_WIRE_CB_FREE, .device = 3, .bytes = 512, .id = 7 },
+	};
+	static const size_t lengths[] = { 14, 21, 17 };
+	struct tdm_wire_message m;
+	size_t used, at = 0;
+	for (unsigned i = 0; i < 3; at += lengths[i++]) {
+		for (size_t count = 0; count < lengths[i]; count++) {
+			assert_int_equal(tdm_wire_short(stream + at, count, &m, &used), TDM_WIRE_NONE);
+			assert_int_equal(used, 0);
+		}
+		assert_int_equal(tdm_wire_short(stream + at, sizeof stream - at, &m, &used), TDM_WIRE_MESSAGE);
+		assert_int_equal(used, lengths[i]);
+		assert_int_equal(m.type, expected[i].type);
+		assert_int_equal(m.device, expected[i].device);
+		assert_int_equal(m.bytes, expected[i].bytes);
+		assert_int_equal(m.id, expected[i].id);
+	}
+	for (unsigned type = 0; type < 256; type++) {
+		uint8_t byte = (uint8_t)type;
+		bool is_known = type >= 8 && type <= 10;
+		assert_int_equal(tdm_wire_short(&byte, 1, &m, &used), is_known ? TDM_WIRE_NONE : TDM_WIRE_BAD);
+	}
+}
+
+static void helper_messages_have_their_id_and_pid_elsewhere(void **state)
+{
+	(void)state;
+	uint8_t bytes[64] = { TDM_WIRE_KERNEL_LOAD, [4] = 3, [9] = 2, [20] = 1, [24] = 9 };
+	struct tdm_wire_message m;
+	size_t used;
+	for (size_t count = 0; count < 32; count++)
+		assert_int_equal(tdm_wire_helper(bytes, count, &m, &used), TDM_WIRE_NONE);
+	assert_int_equal(tdm_wire_helper(bytes, sizeof bytes, &m, &used), TDM_WIRE_MESSAGE);
+	assert_int_equal(used, 32);
+	assert_int_equal(m.type, TDM_WIRE_KERNEL_LOAD);
+	assert_int_equal(m.device, 3);
+	assert_int_equal(m.bytes, 512);
+	assert_int_equal(m.id, UINT64_C(1) << 32);
+	assert_int_equal(m.pid, 9);
+	for (unsigned type = 0; type < 256; type++) {
+		bytes[0] = (uint8_t)type;
+		bool is_known = type >= TDM_WIRE_CB_ALLOC && type <= TDM_WIRE_KERNEL_UNLOAD;
+		assert_int_equal(tdm_wire_helper(bytes, 32, &m, &used), is_known ? TDM_WIRE_MESSAGE : TDM_WIRE_BAD);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -206,7 +300,11 @@ int main(void)
 		cmocka_unit_test(two_short_messages_are_not_one_long_one),
 		cmocka_unit_test(a_cut_anywhere_changes_nothing),
 		cmocka_unit_test(bytes_that_no_client_sends_are_refused),
+		cmocka_unit_test(short_messages_are_divided_by_their_type),
+		cmocka_unit_test(helper_messages_have_their_id_and_pid_elsewhere),
 		cmocka_unit_test(a_reply_has_its_figures_where_the_client_looks),
+		cmocka_unit_test(what_a_client_sends_is_what_arrives),
+		cmocka_unit_test(a_client_reads_the_figures_that_its_size_has),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,97 @@
+#include "apps/daemon_cmd.h"
+#include "cli/options.h"
+#include "daemon/daemon.h"
+
+#include <stdlib.h>
+
+struct request {
+	struct tdm_daemon_options options;
+};
+
+/* Permissions in octal digits, for reading and writing only. */
+static int take_mode(const struct tdm_cmd *cmd, const struct tdm_opt *opt, const char *value, void *to)
+{
+	char *end;
+	unsigned long mode = strtoul(value, &end, 8);
+	if (end == value || *end != '\0' || value[0] == '-' || (mode & ~0666ul) != 0)
+		return tdm_cmd_usage_error(
+			cmd, "option '--%s' needs permissions in octal digits, such as 0660: '%s'", opt->name, value);
+	*(uint32_t *)to = (uint32_t)mode;
+	return 0;
+}
+
+static int run(struct tdm_args *args)
+{
+	struct request request = { .options.socket_mode = 0660 };
+	int code = tdm_args_read(args, &request);
+	if (code != 0)
+		return code;
+	if (request.options.log != NULL && !request.options.daemonize)
+		return tdm_cmd_usage_error(
+			args->cmd, "--log needs --daemonize; in the foreground, redirect the output");
+	return tdm_daemon_run(&request.options) == 0 ? TDM_EXIT_OK : TDM_EXIT_USAGE;
+}
+
+static const struct tdm_opt opts[] = {
+	{ "socket", 's', "FILE", "socket of instrumented programs (default: /tmp/tt_allocation_server.sock)",
+		TDM_TAKE_TEXT(struct request, options.socket) },
+	{ "socket-mode", 'm', "MODE", "permissions of the sockets (default: 0660, for their owner and group)",
+		TDM_INTO(take_mode, struct request, options.socket_mode, uint32_t) },
+	{ "short-socket", 0, "FILE", "another socket, for messages of 14, 17 and 21 bytes",
+		TDM_TAKE_TEXT(struct request, options.short_socket) },
+	{ "helper-socket", 0, "FILE", "another socket, for the messages of 32 bytes of the helper header",
+		TDM_TAKE_TEXT(struct request, options.helper_socket) },
+	{ "replace", 0, NULL, "take over from the server that listens on the socket, without a break for its clients",
+		TDM_TAKE_FLAG(struct request, options.replace) },
+	{ TDM_OPT_DIR(struct request, options.dir) },
+	{ "quiet", 'q', NULL, "print no line for each event", TDM_TAKE_FLAG(struct request, options.quiet) },
+	{ "statistics", 0, "TIME", "print statistics this often, e.g. 10s",
+		TDM_TAKE_DURATION(struct request, options.statistics_ns) },
+	{ "daemonize", 'D', NULL, "run in the background; returns when clients can connect",
+		TDM_TAKE_FLAG(struct request, options.daemonize) },
+	{ "log", 0, "FILE", "where a daemon in the background writes its lines (default: nowhere)",
+		TDM_TAKE_TEXT(struct request, options.log) },
+	{ 0 },
+};
+
+static const struct tdm_example examples[] = {
+	{ "tidemarkd", "serve instrumented programs and print what they allocate" },
+	{ "tidemarkd --quiet --daemonize", "serve them in the background" },
+	{ "tidemarkd --socket-mode=0666", "let every user's programs connect" },
+	{ "tidemarkd --replace", "go on in place of the running daemon, e.g. after an update" },
+	{ NULL, NULL },
+};
+
+static const struct tdm_help_row exits[] = {
+	{ "0", "a signal has ended it" },
+	{ "2", "wrong usage, or it could not start" },
+	{ NULL, NULL },
+};
+
+const struct tdm_cmd tdm_cmd_daemon = {
+	.name = "tidemarkd",
+	.summary = "serve programs that report their memory on a socket",
+	.usage = "[--socket=FILE] [--socket-mode=MODE] [--dir=DIR] [--quiet] [--daemonize [--log=FILE]] [--replace]",
+	.description =
+		"Programs that are instrumented for the allocation server connect to a socket and report each buffer. "
+		"tidemarkd writes a ledger for each of these processes, so that 'tidemark top', 'status', 'dump' and "
+		"'leaks' "
+		"show them like all others. Messages of 72, 112, 128 and 144 bytes are served on one socket.\n\n"
+		"It prints a line for each event, unless --quiet is given. SIGUSR1 prints what is live, as the message "
+		"DUMP_REMAINING does; 'tidemark dump --server' prints it where it is called. SIGUSR2 prints "
+		"statistics. SIGTERM "
+		"and SIGINT end it after a last list of what is live.\n\n"
+		"A daemon that is killed loses nothing: the ledgers stay, and the next one goes on with those of "
+		"processes that "
+		"still run. A socket that somebody listens on is not taken, unless --replace is given; one that nobody "
+		"listens on "
+		"is replaced.\n\n"
+		"systemd can open the sockets: those named socket, short and helper are used (FileDescriptorName=). "
+		"TIDEMARK_MODE in its environment lets others read the ledgers, as for other programs.",
+	.opts = opts,
+	.examples = examples,
+	.exits = exits,
+	.only_options = true,
+	.is_program = true,
+	.run = run,
+};

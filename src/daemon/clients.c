@@ -1,0 +1,580 @@
+#include "daemon/clients.h"
+#include "base/clock.h"
+#include "base/reserve.h"
+#include "ledger/ledger_dir.h"
+#include "ledger/ledger_list.h"
+#include "ledger/writer_hot.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+	RING_RECORDS = 256, /* of a ledger on behalf: a client with few buffers takes few pages */
+	RETRY_AFTER = 256,  /* refused allocations until the next attempt to make a ledger */
+	LOOK_S = 2,
+	LOOK_BACK = 256, /* events in which to look for the kind of a buffer that was released twice */
+};
+#define SIZE_MAX_ASKED (UINT64_C(100) << 30) /* as the first server has it: beyond all devices */
+
+const char *const tdm_kernel_types[TDM_KERNEL_TYPES] = { "Application", "Fabric", "Dispatch", "Unknown" };
+
+uint64_t tdm_clients_start_of(const struct tdm_clients *clients, int32_t pid)
+{
+	struct tdm_proc_use use;
+	return pid > 0 && tdm_proc_use_read(&clients->proc, pid, &use) == 0 ? use.start_time : 0;
+}
+
+/* --- sums ------------------------------------------------------------------------------------------------------- */
+
+/* The sums of a device, made if necessary. TDM_MAP_NONE when out of memory. */
+static uint32_t sum_index(struct tdm_clients *clients, uint32_t device)
+{
+	uint32_t at = tdm_map_find(&clients->by_device, device);
+	if (at != TDM_MAP_NONE)
+		return at;
+	bool is_new = clients->sum_free == TDM_MAP_NONE;
+	at = is_new ? (uint32_t)clients->sum_count : clients->sum_free;
+	if (is_new && tdm_reserve(&clients->sums, &clients->sum_cap, at + 1, sizeof *clients->sums) != 0)
+		return TDM_MAP_NONE;
+	if (tdm_map_put(&clients->by_device, device, at) != 0)
+		return TDM_MAP_NONE;
+	if (is_new)
+		clients->sum_count++;
+	else
+		clients->sum_free = clients->sums[at].number;
+	clients->sums[at] = (struct tdm_device_sum){ .number = device };
+	return at;
+}
+
+/* Forgets a device that nobody uses. */
+static void sum_drop(struct tdm_clients *clients, uint32_t at)
+{
+	struct tdm_device_sum *sum = &clients->sums[at];
+	if (sum->users != 0)
+		return;
+	tdm_map_take(&clients->by_device, sum->number);
+	sum->number = clients->sum_free; /* the list of free places */
+	clients->sum_free = at;
+}
+
+const struct tdm_device_sum *tdm_clients_sum(const struct tdm_clients *clients, int32_t device)
+{
+	uint32_t at = device >= 0 ? tdm_map_find(&clients->by_device, (uint32_t)device) : TDM_MAP_NONE;
+	return at != TDM_MAP_NONE ? &clients->sums[at] : NULL;
+}
+
+/* Adds what a client has on a device (sign 1), or takes it away (sign -1). */
+static void sum_device(struct tdm_clients *clients, const struct tdm_wdevice *device, int sign)
+{
+	uint32_t at = sum_index(clients, device->number);
+	if (at == TDM_MAP_NONE)
+		return;
+	struct tdm_device_sum *sum = &clients->sums[at];
+	for (unsigned kind = 0; kind < TDM_KIND_COUNT; kind++) {
+		sum->bytes[kind] += (uint64_t)sign * device->now[kind]->asked_bytes;
+		sum->buffers[kind] += (uint64_t)sign * device->now[kind]->buffers;
+	}
+	sum->users += (uint32_t)sign;
+	sum_drop(clients, at);
+}
+
+static void sum_client(struct tdm_client *client, int sign)
+{
+	const struct tdm_wdevice *device;
+	for (unsigned i = 0; i < TDM_LEDGER_DEVICES && client->writer != NULL &&
+			     (device = tdm_writer_get_device(client->writer, i)) != NULL;
+		i++)
+		sum_device(client->all, device, sign);
+}
+
+/* The device of a client, if it is there already. */
+static struct tdm_wdevice *find_device(const struct tdm_client *client, uint32_t number)
+{
+	struct tdm_writer *writer = client->writer;
+	struct tdm_wdevice *device = NULL;
+	if (writer == NULL)
+		return NULL;
+	if (number < TDM_WRITER_NUMBERS / 2)
+		device = atomic_load_explicit(&writer->by_number[number * 2], memory_order_relaxed);
+	if (device != NULL)
+		return device;
+	device = tdm_writer_find_device(writer, number, false);
+	return device != NULL ? tdm_writer_device(writer, number, false) : NULL; /* found at once from now on */
+}
+
+void tdm_client_count(
+	const struct tdm_client *client, int64_t number, enum tdm_kind kind, uint64_t *buffers, uint64_t *bytes)
+{
+	const struct tdm_wdevice *device = number >= 0 ? find_device(client, (uint32_t)number) : NULL;
+	*buffers = device != NULL ? device->now[kind]->buffers : 0;
+	*bytes = device != NULL ? device->now[kind]->asked_bytes : 0;
+	for (unsigned i = 0; number < 0 && i < TDM_LEDGER_DEVICES && client->writer != NULL &&
+			     (device = tdm_writer_get_device(client->writer, i)) != NULL;
+		i++) {
+		*buffers += device->now[kind]->buffers;
+		*bytes += device->now[kind]->asked_bytes;
+	}
+}
+
+/* --- clients ---------------------------------------------------------------------------------------------------- */
+
+/* The only place that makes a ledger. */
+static int client_open_ledger(struct tdm_client *client)
+{
+	const struct tdm_behalf behalf = { .pid = client->pid, .uid = client->uid, .start_time = client->start };
+	const struct tdm_writer_options options = {
+		.dir = client->all->dir, .mode = client->all->mode, .ring_records = RING_RECORDS, .behalf = &behalf
+	};
+	return tdm_writer_new(&options, &client->writer);
+}
+
+/* A start time has fewer bits than are left. */
+static uint64_t key_of(int32_t pid, uint64_t start)
+{
+	enum { PID_BITS = 23 };
+	static_assert(TDM_PID_MAX < 1 << PID_BITS, "a pid fits its bits");
+	return start << PID_BITS | (uint32_t)pid;
+}
+
+static int list_add(struct tdm_client *client)
+{
+	struct tdm_clients *clients = client->all;
+	int err = tdm_reserve(&clients->list, &clients->cap, clients->count + 1, sizeof(struct tdm_client *));
+	if (err == 0)
+		err = tdm_map_put(&clients->by_process, key_of(client->pid, client->start), (uint32_t)clients->count);
+	if (err != 0)
+		return err;
+	client->index = (uint32_t)clients->count;
+	clients->list[clients->count++] = client;
+	return 0;
+}
+
+static void list_remove(struct tdm_client *client)
+{
+	struct tdm_clients *clients = client->all;
+	struct tdm_client *last = clients->list[--clients->count];
+	tdm_map_take(&clients->by_process, key_of(client->pid, client->start));
+	if (last == client)
+		return;
+	clients->list[client->index] = last;
+	last->index = client->index;
+	tdm_map_put(&clients->by_process, key_of(last->pid, last->start), last->index);
+}
+
+static void client_free(struct tdm_client *client)
+{
+	if (client->life.fd >= 0) {
+		tdm_loop_remove(client->all->loop, &client->life);
+		close(client->life.fd);
+	} else {
+		client->all->unwatched--;
+	}
+	if (client->writer != NULL)
+		tdm_writer_free(client->writer);
+	list_remove(client);
+	free(client);
+}
+
+/* Whether nothing is live on any device. */
+static uint64_t live_buffers(const struct tdm_client *client, uint64_t *bytes)
+{
+	uint64_t all = 0;
+	*bytes = 0;
+	for (unsigned kind = 0; kind < TDM_KIND_COUNT; kind++) {
+		uint64_t buffers, kind_bytes;
+		tdm_client_count(client, -1, (enum tdm_kind)kind, &buffers, &kind_bytes);
+		all += buffers;
+		*bytes += kind_bytes;
+	}
+	return all;
+}
+
+/* The process has ended. What it left stays in its ledger, and leaves the sums. */
+static void client_over(struct tdm_client *client)
+{
+	struct tdm_clients *clients = client->all;
+	uint64_t bytes, buffers;
+	if (clients->ending != NULL)
+		clients->ending(clients->context, client);
+	client->is_over = true;
+	buffers = live_buffers(client, &bytes);
+	clients->counters.died++;
+	clients->counters.leaked_buffers += buffers;
+	clients->counters.leaked_bytes += bytes;
+	sum_client(client, -1);
+	if (buffers != 0 && clients->left != NULL)
+		clients->left(clients->context, client);
+	if (buffers == 0 && client->writer != NULL)
+		tdm_ledger_file_remove(&client->writer->file);
+	else if (client->writer != NULL)
+		tdm_writer_end(client->writer);
+	client_free(client);
+}
+
+static void life_ready(struct tdm_watch *watch, uint32_t events)
+{
+	(void)events;
+	client_over(tdm_loop_owner(watch, struct tdm_client, life));
+}
+
+/* Without a pidfd. A process that we may not send a signal to is alive. */
+static bool is_dead(const struct tdm_client *client)
+{
+	struct tdm_proc_use use;
+	if (kill(client->pid, 0) != 0 && errno == ESRCH)
+		return true;
+	if (tdm_proc_use_read(&client->all->proc, client->pid, &use) != 0)
+		return false;
+	return use.state == 'Z' || use.start_time != client->start;
+}
+
+static void look_ready(struct tdm_timer *timer, uint64_t now_ns)
+{
+	struct tdm_clients *clients = tdm_loop_owner(timer, struct tdm_clients, look);
+	(void)now_ns;
+	for (size_t i = clients->count; i-- > 0;) { /* backwards: the last one takes the place of one that is removed */
+		struct tdm_client *client = clients->list[i];
+		if (client->life.fd < 0 && is_dead(client))
+			client_over(client);
+	}
+	if (clients->unwatched == 0)
+		tdm_loop_stop(clients->loop, timer);
+}
+
+/* Whether the process has ended already, though the loop has not told yet. */
+static bool has_ended(const struct tdm_client *client)
+{
+	struct pollfd life = { .fd = client->life.fd, .events = POLLIN };
+	return client->life.fd >= 0 && poll(&life, 1, 0) == 1;
+}
+
+/* Begins to wait for the end of the process. */
+static void watch_life(struct tdm_client *client)
+{
+	struct tdm_clients *clients = client->all;
+	client->life = (struct tdm_watch){
+		.fd = (int)syscall(SYS_pidfd_open, client->pid, 0), .events = EPOLLIN, .ready = life_ready
+	};
+	/* The pid must still be the process that connected. */
+	bool is_same = client->start == tdm_clients_start_of(clients, client->pid);
+	if (client->life.fd >= 0 && (!is_same || tdm_loop_add(clients->loop, &client->life) != 0)) {
+		close(client->life.fd);
+		client->life.fd = -1;
+	}
+	if (client->life.fd < 0) {
+		clients->unwatched++;
+		if (clients->look.at_ns == 0)
+			tdm_loop_start(clients->loop, &clients->look, LOOK_S * TDM_NS_PER_S);
+	}
+}
+
+static struct tdm_client *client_new(struct tdm_clients *clients, int32_t pid, uint32_t uid, uint64_t start)
+{
+	struct tdm_client *client = calloc(1, sizeof *client);
+	if (client == NULL)
+		return NULL;
+	*client = (struct tdm_client){ .all = clients, .pid = pid, .uid = uid, .start = start };
+	if (list_add(client) != 0) {
+		free(client);
+		return NULL;
+	}
+	watch_life(client);
+	return client;
+}
+
+struct tdm_client *tdm_clients_get(struct tdm_clients *clients, int32_t pid, uint32_t uid, uint64_t start)
+{
+	if (pid <= 0)
+		return NULL;
+	uint32_t at = tdm_map_find(&clients->by_process, key_of(pid, start));
+	struct tdm_client *client = at != TDM_MAP_NONE ? clients->list[at] : NULL;
+	if (client != NULL && start == 0 && has_ended(client)) { /* another process with its pid */
+		client_over(client);
+		client = NULL;
+	}
+	return client != NULL ? client : client_new(clients, pid, uid, start);
+}
+
+/* The ledgers of this user, by path. */
+struct found_ledgers {
+	char **paths;
+	size_t count, cap;
+};
+
+static void note_ledger(void *context, const struct tdm_ledger_entry *entry)
+{
+	struct found_ledgers *found = context;
+	if (entry->owner != geteuid() || entry->name.pid <= 0 ||
+		tdm_reserve(&found->paths, &found->cap, found->count + 1, sizeof(char *)) != 0)
+		return;
+	char *path = strdup(entry->path);
+	if (path != NULL)
+		found->paths[found->count++] = path;
+}
+
+/* Goes on with one ledger. Its process may have ended meanwhile. */
+static void resume_one(struct tdm_clients *clients, const char *path)
+{
+	const struct tdm_writer_options options = { .mode = clients->mode, .ring_records = RING_RECORDS };
+	struct tdm_ledger_name name;
+	struct tdm_writer *writer;
+	if (!tdm_ledger_parse_name(path, &name) || tdm_writer_resume(path, &options, &writer) != 0)
+		return;
+	bool is_double = tdm_map_find(&clients->by_process, key_of(name.pid, name.start)) != TDM_MAP_NONE;
+	struct tdm_client *client =
+		is_double ? NULL : client_new(clients, name.pid, writer->file.header->uid, name.start);
+	if (client == NULL) {
+		tdm_writer_free(writer);
+		return;
+	}
+	client->writer = writer;
+	client->self = tdm_writer_thread(writer);
+	sum_client(client, 1);
+	clients->counters.resumed++;
+	if (client->life.fd < 0 && is_dead(client))
+		client_over(client);
+}
+
+void tdm_clients_resume(struct tdm_clients *clients)
+{
+	struct found_ledgers found = { 0 };
+	struct tdm_ledger_search search = { .dir = clients->dir, .each = note_ledger, .context = &found };
+	tdm_ledger_list(&search);
+	for (size_t i = 0; i < found.count; i++) {
+		resume_one(clients, found.paths[i]);
+		free(found.paths[i]);
+	}
+	free(found.paths);
+}
+
+int tdm_clients_init(struct tdm_clients *clients, struct tdm_loop *loop, const char *dir)
+{
+	*clients = (struct tdm_clients){ .loop = loop,
+		.sum_free = TDM_MAP_NONE,
+		.dir = tdm_ledger_dir(dir),
+		.look = { .every_ns = LOOK_S * TDM_NS_PER_S, .ready = look_ready } };
+	clients->began = tdm_ledger_clock_now();
+	tdm_ledger_parse_mode(getenv("TIDEMARK_MODE"), &clients->mode);
+	tdm_proc_root_init(&clients->proc, "/proc"); /* of identities, so never a made-up one */
+	int err = tdm_map_init(&clients->by_process);
+	return err == 0 ? tdm_map_init(&clients->by_device) : err;
+}
+
+void tdm_clients_done(struct tdm_clients *clients)
+{
+	while (clients->count != 0)
+		client_free(clients->list[clients->count - 1]);
+	tdm_loop_stop(clients->loop, &clients->look);
+	tdm_map_done(&clients->by_process);
+	tdm_map_done(&clients->by_device);
+	tdm_proc_root_done(&clients->proc);
+	free(clients->list);
+	free(clients->sums);
+}
+
+/* --- reports ---------------------------------------------------------------------------------------------------- */
+
+/* The ledger of a client, made if necessary. 0 or -errno. */
+static int have_ledger(struct tdm_client *client)
+{
+	if (client->writer != NULL)
+		return 0;
+	if (client->retry != 0) {
+		client->retry--;
+		return -ENOSPC;
+	}
+	int err = client_open_ledger(client);
+	client->retry = err != 0 ? RETRY_AFTER : 0;
+	if (err == 0)
+		client->self = tdm_writer_thread(client->writer);
+	return err;
+}
+
+/* The device of a client, made if necessary. 0, or why it is refused. */
+static int have_device(struct tdm_client *client, int32_t number, struct tdm_wdevice **device)
+{
+	int err = number < 0 ? -ENODEV : client->is_over ? -ESRCH : have_ledger(client);
+	if (err != 0)
+		return err;
+	*device = find_device(client, (uint32_t)number);
+	if (*device != NULL)
+		return 0;
+	if (client->writer->device_count >= TDM_LEDGER_DEVICES) {
+		tdm_writer_lost(client->writer, TDM_LOSS_DEVICE);
+		return -ENODEV;
+	}
+	uint32_t sum = sum_index(client->all, (uint32_t)number);
+	if (sum == TDM_MAP_NONE)
+		return -ENOMEM;
+	*device = tdm_writer_device(client->writer, (uint32_t)number, false);
+	if (*device != NULL)
+		sum_device(client->all, *device, 1);
+	else
+		sum_drop(client->all, sum);
+	return *device != NULL ? 0 : -ENOSPC;
+}
+
+static int refuse(struct tdm_clients *clients, int err)
+{
+	struct tdm_clients_counters *counters = &clients->counters;
+	uint64_t *counter = err == -ENODEV   ? &counters->refused_device
+			    : err == -EINVAL ? &counters->refused_invalid
+			    : err == -ESRCH  ? &counters->refused_nobody
+					     : &counters->refused_space;
+	++*counter;
+	return err;
+}
+
+static uint32_t kernel_name(struct tdm_client *client, unsigned type)
+{
+	if (client->names[type] == 0)
+		client->names[type] = tdm_blobs_put(&client->writer->blobs, TDM_BLOB_TEXT, tdm_kernel_types[type],
+			strlen(tdm_kernel_types[type]), NULL);
+	return client->names[type];
+}
+
+/* What a report has changed is the difference of the counters before and after it. */
+static void count_change(struct tdm_clients *clients, const struct tdm_wdevice *device, struct tdm_change *change,
+	const struct tdm_ledger_now *was)
+{
+	const struct tdm_ledger_now *now = device->now[change->kind];
+	struct tdm_device_sum *sum = &clients->sums[tdm_map_find(&clients->by_device, device->number)];
+	sum->bytes[change->kind] += now->asked_bytes - was->asked_bytes;
+	sum->buffers[change->kind] += now->buffers - was->buffers;
+	change->sum = sum->bytes[change->kind];
+}
+
+int tdm_client_alloc(struct tdm_client *client, int32_t number, enum tdm_kind kind, uint64_t id, uint64_t bytes,
+	unsigned kernel_type, struct tdm_change *change)
+{
+	struct tdm_clients *clients = client->all;
+	struct tdm_wdevice *device;
+	bool may_be_empty = kind == TDM_KIND_CB || kind == TDM_KIND_KERNEL;
+	int err = kind >= TDM_KIND_COUNT || bytes > SIZE_MAX_ASKED || (bytes == 0 && !may_be_empty)
+			  ? -EINVAL
+			  : have_device(client, number, &device);
+	if (err != 0)
+		return refuse(clients, err);
+	const struct tdm_ledger_now was = *device->now[kind];
+	const struct tdm_report report = { .size = sizeof report,
+		.device = (uint32_t)number,
+		.kind = kind,
+		.id = id,
+		.address = id,
+		.asked = bytes,
+		.name = kind == TDM_KIND_KERNEL ? kernel_name(client, kernel_type) : 0 };
+	const struct tdm_report_extra extra = { .banks = 1, .bank_bytes = bytes };
+	err = client->self != NULL
+		      ? tdm_writer_alloc(device, client->self, &report, &extra, tdm_writer_hint(device, kind, id))
+		      : tdm_writer_alloc_cold(device, NULL, &report, &extra);
+	if (err != 0)
+		return refuse(clients, err);
+	*change = (struct tdm_change){ .kind = kind, .bytes = bytes, .kernel_type = kernel_type };
+	change->has_replaced = device->now[kind]->buffers == was.buffers;
+	change->old_bytes = was.asked_bytes + bytes - device->now[kind]->asked_bytes;
+	count_change(clients, device, change, &was);
+	clients->counters.allocations++;
+	clients->counters.replaced += change->has_replaced;
+	return 0;
+}
+
+/* The kind whose buffer was released lately under this id; else the first of the set. */
+static enum tdm_kind released_kind(const struct tdm_wdevice *device, uint32_t kinds, uint64_t id)
+{
+	for (uint64_t back = 0; back < LOOK_BACK && back < device->seq && back <= device->ring_mask; back++) {
+		const struct tdm_ledger_record *r = &device->ring[(device->seq - 1 - back) & device->ring_mask];
+		if (r->id == id && r->op == TDM_LEDGER_FREE && r->kind < TDM_KIND_COUNT && (kinds >> r->kind & 1) != 0)
+			return (enum tdm_kind)r->kind;
+	}
+	return (enum tdm_kind)__builtin_ctz(kinds);
+}
+
+static int unknown_release(struct tdm_client *client, struct tdm_wdevice *device, uint32_t kinds, uint64_t id)
+{
+	client->all->counters.unknown++;
+	if (device != NULL)
+		tdm_writer_bad_free(device, client->self, released_kind(device, kinds, id), id, (uint32_t)client->pid);
+	return -ENOENT;
+}
+
+/* The kind of the newest live buffer with this id, among those of the set; TDM_KIND_COUNT: none. */
+static enum tdm_kind newest_kind(
+	const struct tdm_client *client, struct tdm_wdevice *device, uint32_t kinds, uint64_t id, bool *is_ambiguous)
+{
+	enum tdm_kind newest = TDM_KIND_COUNT;
+	uint64_t newest_birth = 0;
+	for (; kinds != 0; kinds &= kinds - 1) {
+		enum tdm_kind kind = (enum tdm_kind)__builtin_ctz(kinds);
+		uint64_t birth = tdm_writer_birth(device, client->self, kind, id);
+		*is_ambiguous |= birth != 0 && newest_birth != 0;
+		if (birth > newest_birth) {
+			newest = kind;
+			newest_birth = birth;
+		}
+	}
+	return newest;
+}
+
+int tdm_client_free(struct tdm_client *client, int32_t number, uint32_t kinds, uint64_t id, struct tdm_change *change)
+{
+	struct tdm_clients *clients = client->all;
+	struct tdm_wdevice *device = number >= 0 ? find_device(client, (uint32_t)number) : NULL;
+	uint32_t possible = 0;
+	bool is_ambiguous = false;
+	if (number < 0)
+		return refuse(clients, -ENODEV);
+	for (uint32_t left = kinds; left != 0 && device != NULL; left &= left - 1)
+		if (device->now[__builtin_ctz(left)]->buffers != 0)
+			possible |= left & -left;
+	if (possible == 0)
+		return unknown_release(client, device, kinds, id);
+	bool is_one = (possible & (possible - 1)) == 0;
+	enum tdm_kind kind = is_one ? (enum tdm_kind)__builtin_ctz(possible)
+				    : newest_kind(client, device, possible, id, &is_ambiguous);
+	if (kind == TDM_KIND_COUNT)
+		return unknown_release(client, device, kinds, id);
+	const struct tdm_ledger_now was = *device->now[kind];
+	struct tdm_ledger_slot freed = { 0 };
+	bool wants_name = kind == TDM_KIND_KERNEL;
+	int err = wants_name || client->self == NULL ? tdm_writer_free_cold(device, client->self, kind, id, &freed)
+						     : tdm_writer_free_buffer(device, client->self, kind, id);
+	if (err == -ENOENT)
+		return unknown_release(client, device, kinds, id);
+	if (err != 0)
+		return refuse(clients, err);
+	*change =
+		(struct tdm_change){ .kind = kind, .is_ambiguous = is_ambiguous, .kernel_type = TDM_KERNEL_TYPES - 1 };
+	change->bytes = was.asked_bytes - device->now[kind]->asked_bytes;
+	for (unsigned type = 0; wants_name && type < TDM_KERNEL_TYPES; type++)
+		if (freed.name != 0 && freed.name == client->names[type])
+			change->kernel_type = type;
+	count_change(clients, device, change, &was);
+	clients->counters.releases++;
+	clients->counters.ambiguous += is_ambiguous;
+	return 0;
+}
+
+void tdm_client_settle(struct tdm_client *client)
+{
+	if (client->writer != NULL && atomic_load_explicit(&client->writer->is_gone, memory_order_relaxed))
+		tdm_writer_renew(client->writer);
+}
+
+void tdm_client_each(const struct tdm_client *client, uint32_t number,
+	bool (*each)(void *context, const struct tdm_client *client, const struct tdm_ledger_slot *slot,
+		const struct tdm_ledger_more *more),
+	void *context)
+{
+	const struct tdm_wdevice *device = find_device(client, number);
+	for (uint32_t i = 0; device != NULL && i < device->slot_high; i++) {
+		struct tdm_ledger_more *more;
+		const struct tdm_ledger_slot *slot = tdm_wdevice_slot(device, i, &more);
+		if (slot->birth != 0 && slot->birth <= device->seq && slot->death == 0 &&
+			!each(context, client, slot, more))
+			return;
+	}
+}

@@ -1,0 +1,611 @@
+#include "daemon/socket_server.h"
+#include "base/clock.h"
+#include "base/number.h"
+#include "daemon/server_texts.h"
+#include "daemon/takeover.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	READ_BYTES = 64 * 1024,
+	READ_LEAST = 8 * 1024,   /* when many connections are ready, each gets its turn soon */
+	READ_ROUND = 256 * 1024, /* bytes in a round of the loop, shared by the connections that are ready */
+	ACCEPTS = 64,            /* in a round */
+	ERRORS_MAX = 10,         /* messages in a row that make no sense */
+	ASK_MAX = 64,            /* bytes of a question in words */
+};
+
+/* A connection that begins with this asks in words; no message begins with its first byte. */
+#define ASK "TIDEMARK "
+
+/* --- replies ---------------------------------------------------------------------------------------------------- */
+
+/* Sends what is left. False if the client is gone. */
+static bool send_out(struct tdm_connection *c)
+{
+	while (c->out_at < c->out.len) {
+		ssize_t done =
+			send(c->watch.fd, c->out.data + c->out_at, c->out.len - c->out_at, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return errno == EAGAIN || errno == ENOBUFS;
+		c->out_at += (size_t)done;
+	}
+	tdm_buf_done(&c->out); /* most connections never wait, so they keep no memory for it */
+	tdm_buf_init(&c->out);
+	c->out_at = 0;
+	return true;
+}
+
+static void reply(struct tdm_connection *c, const struct tdm_wire_reply *what)
+{
+	uint8_t bytes[TDM_WIRE_SIZE_MAX];
+	size_t size = c->wire.size, at = 0;
+	c->server->replied_round = c->server->loop->rounds + 1;
+	c->server->loop->rest_ns = 0;
+	tdm_wire_put_reply(what, c->wire.size, bytes);
+	if (c->out.len == 0) {
+		ssize_t done = send(c->watch.fd, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+		at = done > 0 ? (size_t)done : 0;
+	}
+	if (at < size)
+		tdm_buf_add(&c->out, (const char *)bytes + at, size - at);
+}
+
+static void reply_query(struct tdm_connection *c, int32_t device)
+{
+	struct tdm_wire_reply what = { .type = TDM_WIRE_RESPONSE, .device = device };
+	const struct tdm_device_sum *sum = tdm_clients_sum(&c->server->clients, device);
+	if (sum != NULL) {
+		what.dram = sum->bytes[TDM_KIND_DRAM];
+		what.l1 = sum->bytes[TDM_KIND_L1];
+		what.l1_small = sum->bytes[TDM_KIND_L1_SMALL] + sum->bytes[TDM_KIND_SYSTEM];
+		what.trace = sum->bytes[TDM_KIND_TRACE];
+		what.cb = sum->bytes[TDM_KIND_CB];
+		what.kernel = sum->bytes[TDM_KIND_KERNEL];
+	}
+	reply(c, &what);
+}
+
+/* --- summaries -------------------------------------------------------------------------------------------------- */
+
+static void log_buf(struct tdm_server *server, struct tdm_buf *text)
+{
+	if (!tdm_buf_failed(text))
+		tdm_server_log_text(&server->log, tdm_buf_str(text));
+	tdm_buf_done(text);
+}
+
+void tdm_server_dump(struct tdm_server *server)
+{
+	struct tdm_buf text;
+	tdm_buf_init(&text);
+	tdm_text_remaining(&text, &server->clients, TDM_UID_ALL);
+	log_buf(server, &text);
+}
+
+static void dump_remaining(struct tdm_server *server)
+{
+	tdm_server_log_line(&server->log, "📋 Received DUMP_REMAINING request...\n");
+	tdm_server_dump(server);
+	tdm_server_log_line(&server->log, "📋 DUMP_REMAINING complete.\n");
+}
+
+static void dump_kernels(struct tdm_server *server)
+{
+	struct tdm_buf text;
+	tdm_buf_init(&text);
+	tdm_buf_puts(&text, "📋 Received DUMP_KERNELS request...\n");
+	tdm_text_kernels(&text, &server->clients, TDM_UID_ALL);
+	tdm_buf_puts(&text, "📋 DUMP_KERNELS complete.\n");
+	log_buf(server, &text);
+}
+
+static void put_statistics(struct tdm_server *server, struct tdm_buf *text)
+{
+	const struct tdm_server_counters *s = &server->counters;
+	const struct tdm_clients_counters *c = &server->clients.counters;
+	const struct {
+		const char *what;
+		uint64_t count;
+	} rows[] = {
+		{ "Connections open", server->open },
+		{ "Connections since the start", s->connections },
+		{ "Connections refused", s->refused_connections },
+		{ "Processes with buffers tracked", server->clients.count },
+		{ "Allocations", c->allocations },
+		{ "Releases", c->releases },
+		{ "Allocated again while live", c->replaced },
+		{ "Releases of unknown buffers", c->unknown },
+		{ "Releases that several buffers match", c->ambiguous },
+		{ "Refused: device", c->refused_device },
+		{ "Refused: size or kind", c->refused_invalid },
+		{ "Refused: no room", c->refused_space },
+		{ "Refused: unknown process", c->refused_nobody },
+		{ "Messages of unknown type", s->unknown_types },
+		{ "Messages that name another process", s->other_pids },
+		{ "Connections closed: not messages", s->bad_streams },
+		{ "Connections that ended within a message", s->half_messages },
+		{ "Processes ended", c->died },
+		{ "Buffers they left", c->leaked_buffers },
+		{ "Bytes they left", c->leaked_bytes },
+		{ "Waits for a client that does not read", s->waits },
+		{ "Lines lost", server->log.lost },
+	};
+	tdm_text_statistics(text, &server->clients);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		tdm_buf_printf(text, "  %s: %llu\n", rows[i].what, (unsigned long long)rows[i].count);
+}
+
+void tdm_server_dump_statistics(struct tdm_server *server)
+{
+	struct tdm_buf text;
+	tdm_buf_init(&text);
+	put_statistics(server, &text);
+	log_buf(server, &text);
+}
+
+/* Those who could read all ledgers see everything, others their own processes. */
+static uint32_t sight_of(const struct tdm_connection *c)
+{
+	return c->peer.uid == 0 || c->peer.uid == geteuid() ? TDM_UID_ALL : c->peer.uid;
+}
+
+/* Answers a question in words, and closes the connection. */
+static void answer(struct tdm_connection *c, struct tdm_str question)
+{
+	c->is_ending = true;
+	if (tdm_str_is(question, "summary"))
+		tdm_text_remaining(&c->out, &c->server->clients, sight_of(c));
+	else if (tdm_str_is(question, "kernels"))
+		tdm_text_kernels(&c->out, &c->server->clients, sight_of(c));
+	else if (tdm_str_is(question, "statistics"))
+		put_statistics(c->server, &c->out);
+	else if (tdm_str_is(question, "takeover") && sight_of(c) != TDM_UID_ALL)
+		tdm_buf_puts(&c->out, "only the daemon's own user and root may take over\n");
+	else if (tdm_str_is(question, "takeover"))
+		tdm_takeover_give(c->server, c->watch.fd);
+	else
+		tdm_buf_puts(&c->out, "unknown question; known are: summary, kernels, statistics, takeover\n");
+	send_out(c);
+}
+
+/* --- messages --------------------------------------------------------------------------------------------------- */
+
+static struct tdm_client *client_of(struct tdm_connection *c)
+{
+	if (c->client != NULL || c->is_over)
+		return c->client;
+	struct tdm_client *client = tdm_clients_get(&c->server->clients, c->peer.pid, c->peer.uid, c->start);
+	if (client == NULL)
+		return NULL;
+	c->client = client;
+	c->client_next = client->connections;
+	c->client_prev = &client->connections;
+	if (client->connections != NULL)
+		client->connections->client_prev = &c->client_next;
+	client->connections = c;
+	return client;
+}
+
+static void leave_client(struct tdm_connection *c)
+{
+	if (c->client == NULL)
+		return;
+	*c->client_prev = c->client_next;
+	if (c->client_next != NULL)
+		c->client_next->client_prev = c->client_prev;
+	c->client = NULL;
+}
+
+enum {
+	BUFFER_KINDS = 1 << TDM_KIND_DRAM | 1 << TDM_KIND_L1 | 1 << TDM_KIND_SYSTEM | 1 << TDM_KIND_L1_SMALL |
+		       1 << TDM_KIND_TRACE
+};
+
+/* A report of a buffer. */
+static void report(struct tdm_connection *c, const struct tdm_wire_message *m)
+{
+	struct tdm_change change = { 0 };
+	struct tdm_clients *clients = &c->server->clients;
+	struct tdm_client *client = client_of(c);
+	unsigned kernel_type = m->buffer_type < TDM_KERNEL_TYPES ? m->buffer_type : TDM_KERNEL_TYPES - 1;
+	int err;
+	if (client == NULL) {
+		clients->counters.refused_nobody++;
+		err = -ESRCH;
+	} else if (m->type == TDM_WIRE_ALLOC) {
+		err = tdm_client_alloc(client, m->device, tdm_wire_kind(m->buffer_type), m->id, m->bytes, 0, &change);
+	} else if (m->type == TDM_WIRE_FREE) {
+		err = tdm_client_free(client, m->device, BUFFER_KINDS, m->id, &change);
+	} else {
+		bool is_free = m->type == TDM_WIRE_CB_FREE || m->type == TDM_WIRE_KERNEL_UNLOAD;
+		bool is_cb = m->type == TDM_WIRE_CB_ALLOC || m->type == TDM_WIRE_CB_FREE;
+		enum tdm_kind kind = is_cb ? TDM_KIND_CB : TDM_KIND_KERNEL;
+		uint64_t id = c->form == TDM_FORM_SHORT && !is_cb ? ++c->server->nameless : m->id;
+		err = is_free ? tdm_client_free(client, m->device, 1u << kind, id, &change)
+			      : tdm_client_alloc(client, m->device, kind, id, m->bytes, kernel_type, &change);
+	}
+	if (client != NULL && m->pid != client->pid && m->pid != 0) {
+		client->claim = m->pid;
+		c->server->counters.other_pids++;
+	}
+	if (!c->server->options->quiet)
+		tdm_text_event(&c->server->log, c->peer.pid, m, err, &change);
+}
+
+/* False if the connection cannot go on. */
+static bool handle(struct tdm_connection *c, const struct tdm_wire_message *m)
+{
+	struct tdm_server *server = c->server;
+	struct tdm_wire_reply what;
+	switch (m->type) {
+	case TDM_WIRE_ALLOC:
+	case TDM_WIRE_FREE:
+	case TDM_WIRE_CB_ALLOC:
+	case TDM_WIRE_CB_FREE:
+	case TDM_WIRE_KERNEL_LOAD:
+	case TDM_WIRE_KERNEL_UNLOAD:
+		report(c, m);
+		break;
+	case TDM_WIRE_QUERY:
+		reply_query(c, m->device);
+		break;
+	case TDM_WIRE_DEVICE_INFO_QUERY:
+		tdm_chip_list_reply(&server->devices, m->device, &what);
+		reply(c, &what);
+		break;
+	case TDM_WIRE_DUMP_REMAINING:
+		dump_remaining(server);
+		break;
+	case TDM_WIRE_DUMP_KERNELS:
+		dump_kernels(server);
+		break;
+	default:
+		server->counters.unknown_types++;
+		if (!server->options->quiet)
+			tdm_server_log_line(&server->log, "Unknown message type: %u\n", m->type);
+		if (++c->errors < ERRORS_MAX)
+			return true;
+		tdm_server_log_line(&server->log,
+			"⚠️  Too many consecutive errors (%d) - closing connection (likely protocol mismatch)\n",
+			ERRORS_MAX);
+		return false;
+	}
+	c->errors = 0;
+	server->counters.messages[m->type]++;
+	return true;
+}
+
+static bool bad_stream(struct tdm_connection *c)
+{
+	c->server->counters.bad_streams++;
+	tdm_server_log_line(
+		&c->server->log, "⚠ [PID %d] Closing a connection: its bytes are not messages\n", c->peer.pid);
+	return false;
+}
+
+/* Looks for a question in words. False: it is none. */
+static bool ask(struct tdm_connection *c, const uint8_t *bytes, size_t count, size_t *used)
+{
+	size_t head = sizeof ASK - 1;
+	*used = 0;
+	if (memcmp(bytes, ASK, tdm_min(count, head)) != 0)
+		return false;
+	const uint8_t *end = memchr(bytes, '\n', tdm_min(count, ASK_MAX));
+	if (end == NULL)
+		return count < ASK_MAX;
+	*used = count; /* nothing more is answered */
+	answer(c, (struct tdm_str){ (const char *)bytes + head, (size_t)(end - bytes) - head });
+	return true;
+}
+
+/* Handles the messages in some bytes; *at is where the first one begins that is not whole. False: close. */
+static bool divide(struct tdm_connection *c, const uint8_t *bytes, size_t count, bool is_quiet, size_t *at)
+{
+	*at = 0;
+	if (c->form == TDM_FORM_SIZES && c->wire.size == 0 && count != 0 && bytes[0] == ASK[0])
+		return ask(c, bytes, count, at) || bad_stream(c);
+	while (*at < count) {
+		struct tdm_wire_message message;
+		size_t used;
+		enum tdm_wire_found found =
+			c->form == TDM_FORM_SIZES
+				? tdm_wire_next(&c->wire, bytes + *at, count - *at, is_quiet, &message, &used)
+			: c->form == TDM_FORM_SHORT ? tdm_wire_short(bytes + *at, count - *at, &message, &used)
+						    : tdm_wire_helper(bytes + *at, count - *at, &message, &used);
+		if (found == TDM_WIRE_NONE)
+			return true;
+		if (found == TDM_WIRE_BAD)
+			return bad_stream(c);
+		*at += used;
+		if (found == TDM_WIRE_MESSAGE && !handle(c, &message))
+			return false;
+	}
+	return true;
+}
+
+static void connection_close(struct tdm_connection *c)
+{
+	leave_client(c);
+	tdm_loop_remove(c->server->loop, &c->watch);
+	close(c->watch.fd);
+	*c->prev = c->next;
+	if (c->next != NULL)
+		c->next->prev = c->prev;
+	c->server->open--;
+	tdm_buf_done(&c->out);
+	free(c);
+}
+
+/* After reading or writing: closes it, or waits for what comes next. False if it was closed. */
+static bool connection_settle(struct tdm_connection *c, bool is_good)
+{
+	if (!is_good || tdm_buf_failed(&c->out) || (c->is_ending && c->out.len == 0)) {
+		connection_close(c);
+		return false;
+	}
+	bool waits = c->out.len != 0;
+	c->server->counters.waits += waits && c->watch.events != EPOLLOUT;
+	tdm_loop_change(c->server->loop, &c->watch, waits ? EPOLLOUT : EPOLLIN);
+	return true;
+}
+
+/*
+ * While messages come faster than they can be waited for, the next round begins a little later: a client that sends one
+ * message in a call would else pay for waking us up each time. A client that waits for replies is never kept waiting.
+ */
+static void rest_if_busy(struct tdm_server *server)
+{
+	enum { BUSY_NS = 50000, REST_NS = 50000 };
+	if (server->loop->waited_ns < BUSY_NS && server->replied_round != server->loop->rounds + 1)
+		server->loop->rest_ns = REST_NS;
+}
+
+/* What a connection may read in its turn. */
+static size_t read_share(const struct tdm_server *server)
+{
+	size_t ready = server->loop->batch_count > 0 ? (size_t)server->loop->batch_count : 1;
+	return tdm_max(tdm_min(READ_ROUND / ready, READ_BYTES), READ_LEAST);
+}
+
+bool tdm_connection_read(struct tdm_connection *c)
+{
+	struct tdm_server *server = c->server;
+	uint8_t *bytes = server->bytes;
+	size_t share = read_share(server), at;
+	ssize_t got;
+	memcpy(bytes, c->hold, c->held);
+	do
+		got = recv(c->watch.fd, bytes + c->held, share, MSG_DONTWAIT);
+	while (got < 0 && errno == EINTR);
+	if (got < 0 && errno == EAGAIN)
+		return connection_settle(c, true);
+	if (got <= 0) {
+		server->counters.half_messages += got == 0 && c->held != 0;
+		return connection_settle(c, false);
+	}
+	server->counters.bytes += (uint64_t)got;
+	size_t count = c->held + (size_t)got;
+	bool is_good = divide(c, bytes, count, (size_t)got < share, &at);
+	if (c->client != NULL)
+		tdm_client_settle(c->client);
+	if ((size_t)got < share)
+		rest_if_busy(server);
+	c->held = (uint8_t)tdm_min(count - at, sizeof c->hold); /* never more, because it is less than a message */
+	memcpy(c->hold, bytes + at, c->held);
+	return connection_settle(c, is_good);
+}
+
+static void connection_ready(struct tdm_watch *watch, uint32_t events)
+{
+	struct tdm_connection *c = tdm_loop_owner(watch, struct tdm_connection, watch);
+	if (c->out.len != 0 || c->is_ending) {
+		connection_settle(c, (events & (EPOLLERR | EPOLLHUP)) == 0 && send_out(c));
+		return;
+	}
+	tdm_connection_read(c);
+}
+
+/* --- connections ------------------------------------------------------------------------------------------------ */
+
+struct tdm_connection *tdm_connection_new(struct tdm_server *server, int fd, enum tdm_wire_form form)
+{
+	struct tdm_connection *c = calloc(1, sizeof *c);
+	if (c == NULL)
+		return NULL;
+	*c = (struct tdm_connection){ .watch = { .fd = fd, .events = EPOLLIN, .ready = connection_ready },
+		.server = server,
+		.form = (uint8_t)form,
+		.peer.pid = 0 };
+	socklen_t len = sizeof c->peer;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c->peer, &len) != 0 ||
+		tdm_loop_add(server->loop, &c->watch) != 0) {
+		free(c);
+		return NULL;
+	}
+	c->start = tdm_clients_start_of(&server->clients, c->peer.pid);
+	c->next = server->first;
+	c->prev = &server->first;
+	if (server->first != NULL)
+		server->first->prev = &c->next;
+	server->first = c;
+	server->open++;
+	server->counters.connections++;
+	return c;
+}
+
+/* Descriptors have run out: takes the first connection and closes it, so that its client does not wait for ever. */
+static bool refuse_one(struct tdm_server *server, int listener)
+{
+	if (server->spare_fd < 0)
+		return false;
+	close(server->spare_fd);
+	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	server->counters.refused_connections += fd >= 0;
+	server->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return fd >= 0;
+}
+
+static void listener_ready(struct tdm_watch *watch, uint32_t events)
+{
+	struct tdm_listener *listener = tdm_loop_owner(watch, struct tdm_listener, watch);
+	struct tdm_server *server = listener->server;
+	(void)events;
+	for (int i = 0; i < ACCEPTS; i++) {
+		int fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
+			continue;
+		if (fd < 0 && (errno == EMFILE || errno == ENFILE) && refuse_one(server, watch->fd))
+			continue;
+		if (fd < 0)
+			return;
+		if (tdm_connection_new(server, fd, listener->form) == NULL) {
+			close(fd);
+			server->counters.refused_connections++;
+		}
+	}
+}
+
+/* The process of these connections has ended: what they have sent still counts. */
+static void client_ending(void *context, struct tdm_client *client)
+{
+	(void)context;
+	while (client->connections != NULL) {
+		struct tdm_connection *c = client->connections;
+		uint64_t before;
+		bool is_open = true;
+		tdm_buf_clear(&c->out); /* nobody waits for it */
+		c->out_at = 0;
+		do {
+			before = c->server->counters.bytes;
+			is_open = c->out.len == 0 && tdm_connection_read(c);
+		} while (is_open && c->server->counters.bytes != before && client->connections == c);
+		if (client->connections == c) {
+			/* Another process has it as well, perhaps a child. Nobody can tell which one sends. */
+			c->is_over = true;
+			leave_client(c);
+		}
+	}
+}
+
+static void client_left(void *context, const struct tdm_client *client)
+{
+	struct tdm_server *server = context;
+	struct tdm_buf text;
+	tdm_buf_init(&text);
+	tdm_text_left(&text, client);
+	log_buf(server, &text);
+}
+
+/* --- the server ------------------------------------------------------------------------------------------------- */
+
+static int say(const char *path, int err)
+{
+	if (err == -EADDRINUSE)
+		fprintf(stderr, "tidemarkd: another server listens on %s; --replace takes over from it\n", path);
+	else if (err == -ENOTSOCK)
+		fprintf(stderr, "tidemarkd: %s is there, but it is not a socket; remove it, or use --socket\n", path);
+	else if (err == -EACCES || err == -EPERM)
+		fprintf(stderr, "tidemarkd: %s belongs to another user\n", path);
+	else
+		fprintf(stderr, "tidemarkd: cannot listen on %s: %s\n", path, strerror(-err));
+	return err;
+}
+
+/* Finds one socket: systemd's under this name, the one that was taken over, or a new one at `path`. */
+static int find_socket(struct tdm_server *server, enum tdm_wire_form form, const char *name, const char *path)
+{
+	struct tdm_listener *listener = &server->listeners[form];
+	int given = tdm_socket_activation(name, form), err = 0;
+	if (given >= 0)
+		err = tdm_socket_path_adopt(&listener->at, given);
+	else if (listener->at.fd < 0 && path != NULL)
+		err = tdm_socket_path_listen(
+			&listener->at, path, server->options->socket_mode, server->options->replace);
+	if (err != 0)
+		return say(path != NULL ? path : name, err);
+	if (listener->at.fd < 0)
+		return 0;
+	listener->server = server;
+	listener->form = form;
+	listener->watch = (struct tdm_watch){ .fd = listener->at.fd, .events = EPOLLIN, .ready = listener_ready };
+	err = tdm_loop_add(server->loop, &listener->watch);
+	return err != 0 ? say(listener->at.path, err) : 0;
+}
+
+static int find_sockets(struct tdm_server *server)
+{
+	const struct tdm_daemon_options *o = server->options;
+	const char *path = o->socket != NULL ? o->socket : TDM_WIRE_SOCKET;
+	int err = o->replace ? tdm_takeover_take(server, path) : 0;
+	if (err != 0 && err != -ENOENT && err != -ECONNREFUSED)
+		fprintf(stderr,
+			"tidemarkd: the server on %s does not hand over its connections (%s): they will end with it\n",
+			path, strerror(-err));
+	err = find_socket(server, TDM_FORM_SIZES, "socket", path);
+	if (err == 0)
+		err = find_socket(server, TDM_FORM_SHORT, "short", o->short_socket);
+	if (err == 0)
+		err = find_socket(server, TDM_FORM_HELPER, "helper", o->helper_socket);
+	tdm_socket_activation_done();
+	return err;
+}
+
+static void statistics_time(struct tdm_timer *timer, uint64_t now_ns)
+{
+	(void)now_ns;
+	tdm_server_dump_statistics(tdm_loop_owner(timer, struct tdm_server, statistics));
+}
+
+int tdm_server_init(struct tdm_server *server, struct tdm_loop *loop, const struct tdm_daemon_options *options)
+{
+	*server = (struct tdm_server){
+		.loop = loop, .options = options, .spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC)
+	};
+	for (unsigned i = 0; i < TDM_FORM_COUNT; i++)
+		server->listeners[i].at.fd = -1;
+	int err = tdm_server_log_init(&server->log, loop, STDOUT_FILENO);
+	if (err == 0)
+		err = tdm_clients_init(&server->clients, loop, options->dir);
+	server->bytes = malloc(TDM_WIRE_SIZE_MAX + READ_BYTES);
+	if (err != 0 || server->bytes == NULL) {
+		fprintf(stderr, "tidemarkd: %s\n", strerror(err != 0 ? -err : ENOMEM));
+		return err != 0 ? err : -ENOMEM;
+	}
+	server->clients.ending = client_ending;
+	server->clients.left = client_left;
+	server->clients.context = server;
+	err = find_sockets(server);
+	if (err != 0)
+		return err;
+	tdm_clients_resume(&server->clients);
+	server->statistics = (struct tdm_timer){ .every_ns = options->statistics_ns, .ready = statistics_time };
+	if (options->statistics_ns != 0)
+		tdm_loop_start(loop, &server->statistics, options->statistics_ns);
+	return 0;
+}
+
+void tdm_server_done(struct tdm_server *server)
+{
+	for (unsigned i = 0; i < TDM_FORM_COUNT; i++)
+		tdm_socket_path_close(&server->listeners[i].at, !server->is_given);
+	while (server->first != NULL)
+		connection_close(server->first);
+	if (!server->is_given)
+		tdm_clients_done(&server->clients);
+	tdm_chip_list_done(&server->devices);
+	tdm_loop_stop(server->loop, &server->statistics);
+	tdm_server_log_done(&server->log);
+	if (server->spare_fd >= 0)
+		close(server->spare_fd);
+	free(server->bytes);
+}

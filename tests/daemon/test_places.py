@@ -1,0 +1,239 @@
+"""Where the daemon's socket is: names that are taken, daemons after each other, systemd, the background."""
+
+import os
+import signal
+import socket
+import stat
+import unittest
+
+from server import *
+
+
+class Names(DaemonTest):
+    def refused(self, *options, **keys):
+        process = self.start(*options, **keys)
+        self.assertEqual(process.wait(), 2)
+        return self.text()
+
+    def test_a_second_daemon_is_refused_and_the_first_goes_on(self):
+        self.start()
+        client = self.client()
+        client.send(ALLOC, 0, 10, DRAM, id=1)
+        self.assertEqual(self.refused(),
+                         f"tidemarkd: another server listens on {self.path}; --replace takes over from it\n")
+        self.assertEqual(client.query()[0], 10)
+        self.assertEqual(self.client().query()[0], 10)
+
+    def test_a_socket_that_nobody_listens_on_is_replaced(self):
+        with socket.socket(socket.AF_UNIX) as old:
+            old.bind(self.path)
+        self.start()
+        self.assertEqual(self.client().query(), (0, 0, 0, 0))
+        self.assertEqual(os.listdir(self.folder).count("sock"), 1)
+        self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("sock.")], [])
+
+    def test_what_is_not_a_socket_stays(self):
+        target = os.path.join(self.folder, "target")
+        for make in (lambda: open(self.path, "w").close(), lambda: os.mkdir(self.path),
+                     lambda: os.symlink(target, self.path), lambda: os.symlink(self.folder, self.path)):
+            make()
+            before = os.lstat(self.path)
+            self.assertEqual(self.refused("--replace"),
+                             f"tidemarkd: {self.path} is there, but it is not a socket; remove it, or use --socket\n")
+            self.assertEqual(os.lstat(self.path).st_ino, before.st_ino)
+            self.assertFalse(os.path.lexists(target))
+            os.rmdir(self.path) if stat.S_ISDIR(before.st_mode) else os.unlink(self.path)
+
+    def test_a_link_to_a_socket_is_not_a_socket(self):
+        other = os.path.join(self.folder, "other")
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(other)
+            listener.listen()
+            os.symlink(other, self.path)
+            self.assertIn("it is not a socket", self.refused())
+
+    def test_a_path_that_is_too_long_is_refused(self):
+        self.path += "x" * 200
+        self.assertIn("cannot listen on", self.refused())
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be another user")
+    def test_the_socket_of_another_user_is_refused(self):
+        self.start()
+        os.chmod(self.folder, 0o1777)
+        self.assertEqual(self.refused("--replace", user=65534, group=65534, extra_groups=[]).splitlines()[-1],
+                         f"tidemarkd: {self.path} belongs to another user")
+        self.assertEqual(self.client().query(), (0, 0, 0, 0))
+
+    def test_a_clean_end_removes_the_socket_but_not_somebody_elses(self):
+        for is_replaced in (False, True):
+            daemon = self.start()
+            if is_replaced:
+                os.unlink(self.path)
+                open(self.path, "w").close()
+            daemon.terminate()
+            self.assertEqual(daemon.wait(), 0)
+            self.assertEqual(os.path.lexists(self.path), is_replaced)
+
+
+class AfterEachOther(DaemonTest):
+    def test_a_daemon_takes_over_and_clients_notice_nothing(self):
+        first = self.start()
+        clients = [self.client(size) for size in SIZES]
+        for i, client in enumerate(clients):
+            client.send(ALLOC, 0, 10, DRAM, id=i)
+            client.query()
+        half = message(112, ALLOC, 0, 100, L1, id=9)
+        clients[1].socket.sendall(half[:50])
+        self.ask("statistics")
+        second = self.start("--replace")
+        self.assertIsNone(second.poll(), self.text())
+        self.assertEqual(first.wait(), 0)
+        clients[1].socket.sendall(half[50:])
+        self.assertEqual(clients[1].query(), (40, 100, 0, 0))
+        for i, client in enumerate(clients):
+            client.send(FREE, 0, id=i)
+            self.assertEqual(client.query()[0], 30 - 10 * i)
+        self.assertEqual(self.client().query(), (0, 100, 0, 0))
+        second.terminate()
+        second.wait()
+        self.assertFalse(os.path.exists(self.path))
+
+    def test_replies_that_a_client_has_not_read_are_not_lost(self):
+        self.start("--quiet")
+        lazy = self.client()
+        sent = self.fill(lazy)
+        self.start("--replace", "--quiet")
+        self.assertEqual([struct.unpack_from("<i", lazy.receive(), 4)[0] for _ in range(sent)], list(range(sent)))
+
+    def test_replace_without_another_daemon_just_starts(self):
+        self.start("--replace")
+        self.assertEqual(self.client().query(), (0, 0, 0, 0))
+
+    def test_a_server_that_does_not_hand_over_is_replaced(self):
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(self.path)
+            listener.listen()
+            process = self.spawn([os.path.join(BIN, "tidemarkd"), "--socket", self.path, "--dir", self.shm, "--replace"],
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            connection, _ = listener.accept()
+            self.assertEqual(connection.recv(100), b"TIDEMARK takeover\n")
+            connection.close()
+            self.assertIn("does not hand over its connections", process.stdout.readline())
+            while "Press Ctrl+C" not in process.stdout.readline():
+                pass
+        self.out = os.devnull
+        self.assertEqual(self.client().query(), (0, 0, 0, 0))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be another user")
+    def test_a_stranger_cannot_take_over(self):
+        self.start("--socket-mode=0666")
+        asker = self.spawn([sys.executable, "-c",
+                            "import socket; s = socket.socket(socket.AF_UNIX)\n"
+                            f"s.connect({self.path!r}); s.sendall(b'TIDEMARK takeover\\n'); print(s.makefile().read())"],
+                           stdout=subprocess.PIPE, text=True, user=65534, group=65534, extra_groups=[])
+        self.assertEqual(asker.communicate()[0].strip(), "only the daemon's own user and root may take over")
+        self.assertEqual(self.client().query(), (0, 0, 0, 0))
+
+    def test_a_killed_daemon_loses_nothing(self):
+        for size in SIZES:
+            daemon = self.start("--quiet")
+            client = self.client(size)
+            for i in range(100):
+                client.send(ALLOC, 0, 10, DRAM, id=size << 20 | i)
+            client.send(FREE, 0, id=size << 20)
+            held = client.query()[0]
+            daemon.kill()
+            daemon.wait()
+            client.close()
+        self.assertEqual(held, 4 * 990)
+        self.start()
+        client = self.client()
+        self.assertEqual(client.query()[0], held)
+        self.assertIn("   Went on with 1 process(es) of an earlier server\n", self.text())
+        client.send(FREE, 0, id=72 << 20 | 5)
+        self.assertEqual(client.query()[0], held - 10)
+
+    def test_a_process_that_ended_without_a_daemon_is_a_leak_of_the_next(self):
+        first = self.start("--quiet")
+        other = self.other_process("c.send(ALLOC, 0, 1048576, DRAM, id=1); c.query(); print('sent', flush=True); sys.stdin.read(1)")
+        other.stdout.readline()
+        first.kill()
+        first.wait()
+        other.kill()
+        other.wait()
+        for times in (1, 0):  # only once
+            daemon = self.start("--quiet")
+            self.assertEqual(self.text().count(f"   ✓ Removed 1 buffers (1 MB) from PID {other.pid}\n"), times)
+            self.assertEqual(self.client().query(), (0, 0, 0, 0))
+            daemon.terminate()
+            daemon.wait()
+        self.assertEqual(len(self.dump()["processes"]), 1)
+
+
+class Started(DaemonTest):
+    def activate(self, sockets, names=None):
+        """Starts the daemon as systemd does: its sockets are descriptors 3 and up."""
+        def set_up():
+            for i, given in enumerate(sockets):
+                os.dup2(given.fileno(), 100 + i)
+            for i in range(len(sockets)):
+                os.dup2(100 + i, 3 + i)
+                os.set_inheritable(3 + i, True)
+        program = f"import os; os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS='{len(sockets)}'"
+        program += f", LISTEN_FDNAMES={names!r})\n" if names else ")\n"
+        program += f"os.execv({os.path.join(BIN, 'tidemarkd')!r}, ['tidemarkd', '--dir', {self.shm!r}])"
+        self.out = os.path.join(self.folder, "out")
+        with open(self.out, "w", encoding="utf-8") as file:
+            process = self.spawn([sys.executable, "-c", program], stdout=file, stderr=subprocess.STDOUT, preexec_fn=set_up,
+                                 close_fds=False)
+        self.wait_text("Press Ctrl+C")
+        return process
+
+    def listener(self, path):
+        listener = socket.socket(socket.AF_UNIX)
+        self.addCleanup(listener.close)
+        listener.bind(path)
+        listener.listen()
+        return listener
+
+    def test_systemd_can_open_the_socket(self):
+        listener = self.listener(self.path)
+        early = self.client()  # before the daemon runs
+        early.send(ALLOC, 0, 10, DRAM, id=1)
+        daemon = self.activate([listener])
+        self.assertEqual(early.query()[0], 10)
+        self.assertIn(f"   Listening on: {self.path}\n", self.text())
+        daemon.terminate()
+        daemon.wait()
+        self.assertTrue(os.path.exists(self.path))  # it is systemd's
+
+    def test_systemd_can_open_all_sockets_by_name(self):
+        short = self.path + ".short"
+        self.activate([self.listener(short), self.listener(self.path)], "short:socket")
+        client = self.client(path=short)
+        client.socket.sendall(struct.pack("<BiQII", 9, 1, 700, 3, 64))
+        watcher = self.client(128)
+        self.wait_for(lambda: watcher.query(1)[4] == 700, "the circular buffer")
+
+    def test_in_the_background_it_is_ready_when_the_command_returns(self):
+        log = os.path.join(self.folder, "log")
+        done = subprocess.run([os.path.join(BIN, "tidemarkd"), "--socket", self.path, "--dir", self.shm, "--daemonize",
+                               "--log", log], env=self.environment(), timeout=WAIT_S, check=False, capture_output=True)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"", b""))
+        client = self.client()
+        pid = struct.unpack("3i", client.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
+        self.addCleanup(lambda: os.path.exists(f"/proc/{pid}") and os.kill(pid, signal.SIGKILL))
+        client.send(ALLOC, 0, 10, DRAM, id=1)
+        self.assertEqual(client.query()[0], 10)
+        again = subprocess.run([os.path.join(BIN, "tidemarkd"), "--socket", self.path, "--dir", self.shm, "--daemonize"],
+                               env=self.environment(), timeout=WAIT_S, check=False, capture_output=True, text=True)
+        self.assertEqual((again.returncode, again.stdout), (2, ""))
+        self.assertIn("another server listens", again.stderr)
+        os.kill(pid, signal.SIGTERM)
+        self.out = log
+        self.wait_text("🛑 Allocation Server stopped\n")
+        self.assertIn("Allocated 10 bytes of DRAM", self.text())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,335 @@
+"""What instrumented programs and their users notice of the daemon's socket."""
+
+import os
+import random
+import signal
+import socket
+import struct
+import unittest
+
+from server import *
+
+
+class Messages(DaemonTest):
+    def test_all_sizes_are_served_at_once_and_get_replies_of_their_size(self):
+        self.start()
+        clients = [self.client(size) for size in SIZES]
+        for i, client in enumerate(clients):
+            client.send(ALLOC, 0, 1000, DRAM, id=i)
+            client.send(ALLOC, 0, 200, L1, id=i + 100)
+            self.assertEqual(client.query()[0], (i + 1) * 1000)
+        for client in clients:
+            self.assertEqual(client.query()[:4], (4000, 800, 0, 0))
+            client.socket.setblocking(False)
+            self.assertRaises(BlockingIOError, client.socket.recv, 1)  # nothing beyond the reply
+
+    def test_every_kind_is_counted_where_the_first_server_counts_it(self):
+        self.start()
+        client = self.client(144)
+        for kind, nbytes in ((DRAM, 1), (L1, 10), (SYSTEM, 100), (L1_SMALL, 1000), (TRACE, 10000)):
+            client.send(ALLOC, 3, nbytes, kind, id=7)
+        client.send(CB_ALLOC, 3, 100000, id=7)
+        client.send(LOAD, 3, 1000000, 1, id=7)
+        self.assertEqual(client.query(3), (1, 10, 1100, 10000, 100000, 1000000))
+        self.assertEqual(client.query(2), (0, 0, 0, 0, 0, 0))
+        self.assertEqual(client.query(-5), (0, 0, 0, 0, 0, 0))
+
+    def test_split_and_merged_sends_make_no_difference(self):
+        self.start("--quiet")
+        random.seed(7)
+        for size in SIZES:
+            client = self.client(size)
+            stream = b"".join(message(size, ALLOC, 0, 10, DRAM, id=size << 20 | i) for i in range(200))
+            stream += b"".join(message(size, FREE, 0, id=size << 20 | i) for i in range(150))
+            before = client.query()[0]
+            at = 0
+            while at < len(stream):
+                step = random.choice((1, 7, 39, 40, 41, size - 1, size, size + 1, 3 * size, 5000))
+                client.socket.sendall(stream[at:at + step])
+                at += step
+            self.assertEqual(client.query()[0] - before, 500)
+        self.assertEqual(self.statistic("Connections closed: not messages"), 0)
+
+    def test_the_first_messages_may_come_in_any_pieces(self):
+        self.start("--quiet")
+        for size in SIZES:
+            for cut in (1, 39, 40, 41, 71, 73, size - 1, size + 1):
+                client = self.client(size)
+                stream = message(size, ALLOC, 0, 10, DRAM, id=cut) + message(size, FREE, 0, id=cut)
+                client.socket.sendall(stream[:cut])
+                self.statistic("Allocations")  # the daemon has seen the first piece
+                client.socket.sendall(stream[cut:])
+                self.assertEqual(client.query()[0], 0)
+                client.close()
+
+    def test_a_release_without_kind_takes_the_newest(self):
+        self.start()
+        client = self.client(128)
+        client.send(ALLOC, 0, 10, L1, id=5)
+        client.send(ALLOC, 0, 20, DRAM, id=5)
+        client.send(ALLOC, 0, 40, TRACE, id=5)
+        client.send(CB_ALLOC, 0, 80, id=5)
+        client.send(FREE, 0, id=5)
+        self.assertEqual(client.query(), (20, 10, 0, 0, 80, 0))
+        client.send(FREE, 0, id=5)
+        self.assertEqual(client.query(), (0, 10, 0, 0, 80, 0))
+        client.send(FREE, 0, id=5)
+        client.send(FREE, 0, id=5)
+        self.assertEqual(client.query(), (0, 0, 0, 0, 80, 0))
+        self.assertEqual(self.statistic("Releases that several buffers match"), 2)
+        self.assertEqual(self.statistic("Releases of unknown buffers"), 1)
+
+    def test_sums_never_inflate_or_wrap(self):
+        self.start()
+        client = self.client(144)
+        for _ in range(3):
+            client.send(CB_ALLOC, 0, 1000, id=1)
+            client.send(LOAD, 0, 500, id=1)
+            client.send(ALLOC, 0, 70, DRAM, id=1)
+        self.assertEqual(client.query(), (70, 0, 0, 0, 1000, 500))
+        client.send(CB_FREE, 0, 9999, id=2)
+        client.send(CB_FREE, 0, 9999, id=1)
+        client.send(CB_FREE, 0, 9999, id=1)
+        client.send(UNLOAD, 0, 9999, id=1)
+        client.send(UNLOAD, 0, 9999, id=1)
+        self.assertEqual(client.query(), (70, 0, 0, 0, 0, 0))
+        self.assertEqual(self.statistic("Allocated again while live"), 6)
+
+    def test_two_processes_with_the_same_id_do_not_share_a_buffer(self):
+        self.start()
+        client = self.client()
+        other = self.other_process("c.send(ALLOC, 0, 100, DRAM, id=5); c.query(); print('sent', flush=True); sys.stdin.read(1)\n"
+                                   "c.send(FREE, 0, id=5); c.query(); print('freed', flush=True); sys.stdin.read(1)")
+        self.assertEqual(other.stdout.readline(), "sent\n")
+        client.send(ALLOC, 0, 10, DRAM, id=5)
+        self.assertEqual(client.query()[0], 110)
+        print(file=other.stdin, flush=True)
+        self.assertEqual(other.stdout.readline(), "freed\n")
+        self.assertEqual(client.query()[0], 10)
+
+    def test_what_makes_no_sense_is_refused_and_counted(self):
+        self.start()
+        client = self.client()
+        client.send(ALLOC, -3, 10, DRAM, id=1)
+        client.send(ALLOC, 0, 0, DRAM, id=2)
+        client.send(ALLOC, 0, 2**63, DRAM, id=3)
+        client.send(ALLOC, 0, 10, 5, id=4)
+        client.send(RESPONSE)
+        self.assertEqual(client.query(), (0, 0, 0, 0))
+        self.assertEqual(self.statistic("Refused: device"), 1)
+        self.assertEqual(self.statistic("Refused: size or kind"), 3)
+        self.assertEqual(self.statistic("Messages of unknown type"), 1)
+
+    def test_a_process_may_use_64_devices_with_any_numbers(self):
+        self.start("--quiet")
+        client = self.client()
+        numbers = [i * 1000003 for i in range(64)]
+        for number in numbers:
+            client.send(ALLOC, number, 10, DRAM, id=1)
+        client.send(ALLOC, 5, 10, DRAM, id=1)
+        self.assertEqual([client.query(number)[0] for number in numbers], [10] * 64)
+        self.assertEqual(client.query(5)[0], 0)
+        self.assertEqual(self.statistic("Refused: device"), 1)
+        other = self.other_process("for i in range(64): c.send(ALLOC, 7000 + i, 3, DRAM, id=1)\nprint(c.query(7063)[0], flush=True); sys.stdin.read(1)")
+        self.assertEqual(other.stdout.readline(), "3\n")
+
+    def test_bytes_that_are_no_messages_close_the_connection(self):
+        self.start()
+        good = self.client()
+        good.send(ALLOC, 0, 10, DRAM, id=1)
+        for garbage in (b"GET / HTTP/1.1\r\n\r\n", b"\0" * 72, message(72, ALLOC) + b"\x63" * 72 * 10, b"TIDEMARK" * 40):
+            client = self.client()
+            client.socket.sendall(garbage)
+            self.assertEqual(client.socket.recv(1), b"")
+        self.assertEqual(good.query()[0], 10)
+
+    def test_a_client_that_reads_no_replies_stops_only_itself(self):
+        self.start("--quiet")
+        lazy = self.client()
+        sent = self.fill(lazy)
+        client = self.client()
+        client.send(ALLOC, 0, 10, DRAM, id=1)
+        self.assertEqual(client.query()[0], 10)
+        self.assertEqual([struct.unpack_from("<i", lazy.receive(), 4)[0] for _ in range(sent)], list(range(sent)))
+
+    def test_device_information(self):
+        self.add_card("0", "0000:01:00.0", "n300", "wormhole", "0100014611802000")
+        self.add_card("1", "0000:02:00.0", "p150a", "blackhole", "0100014611802001")
+        self.start()
+        self.assertIn("   Device 0: Wormhole (12GB DRAM, 80.0625MB L1) [Local]\n", self.text())
+        self.assertIn("   Total: 3 device(s) detected\n", self.text())
+        gib, n300 = 2**30, (12 * 2**30, 56 * 1464 * 1024, 2, 12, 2**30, 1464 * 1024, 1, 0)
+        for size, at in ((112, 72), (128, 88), (144, 88)):
+            client = self.client(size)
+            for device, expected in ((-1, (0, 0, 0, 0, 0, 0, 1, 3)), (0, n300), (2, n300), (3, (0,) * 8)):
+                client.send(INFO, device)
+                reply = client.receive()
+                self.assertEqual((reply[0], struct.unpack_from("<i", reply, 4)[0]), (INFO_RESPONSE, device))
+                self.assertEqual(struct.unpack_from("<2Q6I", reply, at), expected)
+            client.send(INFO, 1)
+            dram, _, arch = struct.unpack_from("<2QI", client.receive(), at)
+            self.assertEqual((round(dram / gib), arch), (32, 3))
+
+    def test_device_information_without_devices(self):
+        self.start()
+        for size, at in ((112, 72), (128, 88), (144, 88)):
+            client = self.client(size)
+            for device in (-1, 0, 9):
+                client.send(INFO, device)
+                reply = client.receive()
+                self.assertEqual((reply[0], struct.unpack_from("<i", reply, 4)[0]), (INFO_RESPONSE, device))
+                self.assertEqual(reply[at:at + 40], b"\0" * 40)
+
+
+class Clients(DaemonTest):
+    def test_a_client_is_in_the_views_as_its_own_process(self):
+        self.start()
+        other = self.other_process("c.send(ALLOC, 2, 4096, DRAM, id=0x1000); c.query(); print('sent', flush=True); sys.stdin.read(1)")
+        self.assertEqual(other.stdout.readline(), "sent\n")
+        processes = self.dump()["processes"]
+        self.assertEqual([process["pid"] for process in processes], [other.pid])
+        self.assertEqual(len(processes[0]["buffers"]), 1)
+        buffer = processes[0]["buffers"][0]
+        self.assertEqual((buffer["device"], buffer["kind"], buffer["address"]), (2, "dram", 0x1000), buffer)
+
+    def test_no_allocation_no_ledger(self):
+        self.start()
+        client = self.client()
+        client.send(FREE, 0, id=1)
+        client.query()
+        self.assertEqual([files for _, _, files in os.walk(self.shm) if files], [])
+
+    def test_a_closed_connection_releases_nothing_while_its_process_lives(self):
+        self.start()
+        first, second = self.client(), self.client(144)
+        first.send(ALLOC, 0, 10, DRAM, id=1)
+        first.query()
+        first.close()
+        self.assertEqual(second.query()[0], 10)
+        third = self.client(112)
+        third.send(FREE, 0, id=1)
+        self.assertEqual(third.query()[0], 0)
+
+    def test_what_a_killed_process_held_is_a_leak_and_leaves_the_sums(self):
+        self.start("--quiet")
+        watcher = self.client()
+        other = self.other_process("c.send(ALLOC, 0, 1048576, DRAM, id=1); c.send(ALLOC, 1, 2097152, L1, id=2)\n"
+                                   "c.send(CB_ALLOC, 0, 4096, id=3); c.query(); print('sent', flush=True); sys.stdin.read(1)")
+        self.assertEqual(other.stdout.readline(), "sent\n")
+        self.assertEqual(watcher.query()[0], 1048576)
+        other.kill()
+        self.wait_for(lambda: watcher.query()[0] == 0, "the end of the process")
+        self.wait_text(f"⚠️  Detected dead processes, cleaning up orphaned buffers...\n"
+                       f"   PID {other.pid} is dead, removing its buffers...\n"
+                       f"   ✓ Removed 2 buffers (3 MB) from PID {other.pid}\n"
+                       f"   ✓ Removed 1 CBs (0.00390625 MB) from PID {other.pid}\n")
+        process, = self.dump()["processes"]
+        self.assertEqual((process["pid"], process["state"], len(process["buffers"])), (other.pid, "ended", 3))
+        self.assertEqual(self.statistic("Buffers they left"), 3)
+
+    def test_a_process_that_released_everything_leaves_no_ledger(self):
+        self.start("--quiet")
+        other = self.other_process("c.send(ALLOC, 0, 10, DRAM, id=1); c.send(FREE, 0, id=1); c.query()")
+        other.wait()
+        self.wait_for(lambda: self.statistic("Processes ended") == 1, "the end of the process")
+        self.assertEqual([files for _, _, files in os.walk(self.shm) if files], [])
+
+    def test_what_a_process_sent_before_it_ended_counts(self):
+        daemon = self.start("--quiet")
+        other = self.other_process(
+            "c.send(ALLOC, 0, 10, DRAM, id=0); c.query(); print('sent', flush=True); sys.stdin.read(1)\n"
+            "c.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)\n"
+            "c.socket.sendall(b''.join(message(72, ALLOC, 0, 10, DRAM, id=i) for i in range(1, 1000)) +\n"
+            "                 b''.join(message(72, FREE, 0, id=i) for i in range(0, 100)))")
+        other.stdout.readline()
+        daemon.send_signal(signal.SIGSTOP)  # so that it finds everything at once
+        self.wait_for(lambda: open(f"/proc/{daemon.pid}/stat", encoding="ascii").read().split()[2] == "T", "the stop")
+        print(file=other.stdin, flush=True)
+        other.wait()
+        daemon.send_signal(signal.SIGCONT)
+        self.wait_for(lambda: self.statistic("Processes ended") == 1, "the end of the process")
+        self.assertEqual(self.statistic("Buffers they left"), 900)
+        process, = self.dump()["processes"]
+        self.assertEqual(len(process["buffers"]), 900)
+
+    def test_the_last_words_of_a_process_count(self):
+        self.start("--quiet")
+        for i in range(20):
+            other = self.other_process("for i in range(500): c.send(ALLOC, 0, 10, DRAM, id=i)\nos._exit(0)")
+            other.wait()
+        self.wait_for(lambda: self.statistic("Buffers they left") == 20 * 500, "all buffers")
+
+    def test_identity_is_the_kernels_not_the_messages(self):
+        self.start()
+        client = self.client()
+        client.send(ALLOC, 0, 10, DRAM, id=1, pid=1)
+        self.assertEqual(client.query()[0], 10)
+        self.wait_text(f"✓ [PID {os.getpid()}] Allocated 10 bytes of DRAM on device 0 (buffer_id=0x1)\n")
+        self.assertEqual(self.dump()["processes"][0]["pid"], os.getpid())
+        self.assertEqual(self.statistic("Messages that name another process"), 1)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be another user")
+    def test_a_process_that_the_daemon_may_not_signal_is_alive(self):
+        os.chown(self.folder, 65534, 65534)
+        os.chown(self.shm, 65534, 65534)
+        self.start("--quiet", user=65534, group=65534, extra_groups=[])
+        os.chmod(self.path, 0o666)
+        client = self.client()
+        client.send(ALLOC, 0, 10, DRAM, id=1)
+        self.assertEqual(client.query()[0], 10)
+        client.close()
+        watcher = self.client()
+        for _ in range(300):  # the looks at clients come in between
+            self.assertEqual(watcher.query()[0], 10)
+            time.sleep(0.01)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be another user")
+    def test_a_stranger_sees_sums_and_his_own_buffers_only(self):
+        self.start("--quiet", "--socket-mode=0666")
+        client = self.client()
+        client.send(ALLOC, 0, 1024, DRAM, id=0xabc)
+        client.query()
+        self.assertIn("- Buffer 0xabc: 1 KB", self.ask("summary"))
+        asker = self.spawn([sys.executable, "-c",
+                            "import socket; s = socket.socket(socket.AF_UNIX)\n"
+                            f"s.connect({self.path!r}); s.sendall(b'TIDEMARK summary\\n'); print(s.makefile().read())"],
+                           stdout=subprocess.PIPE, text=True, user=65534, group=65534, extra_groups=[])
+        text, _ = asker.communicate()
+        self.assertIn("DRAM: 1 buffers, 0.000976562 MB total\n", text)
+        self.assertNotIn("0xabc", text)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be another user")
+    def test_the_socket_is_for_its_owner_and_group_unless_told_otherwise(self):
+        self.start("--quiet")
+        self.assertEqual(os.stat(self.path).st_mode & 0o777, 0o660)
+
+
+class Short(DaemonTest):
+    def setUp(self):
+        super().setUp()
+        self.short, self.helper = self.path + ".short", self.path + ".helper"
+        self.start("--short-socket", self.short, "--helper-socket", self.helper)
+
+    def test_short_messages_have_a_socket_of_their_own(self):
+        watcher, short = self.client(144), self.client(path=self.short)
+        stream = struct.pack("<BiQB", 8, 1, 5000, 0) * 2 + struct.pack("<BiQII", 9, 1, 700, 3, 64)
+        stream += struct.pack("<BiQII", 9, 1, 900, 4, 64) + struct.pack("<BiQI", 10, 1, 700, 3)
+        for byte in stream[:60]:
+            short.socket.sendall(bytes([byte]))
+        short.socket.sendall(stream[60:])
+        self.wait_for(lambda: watcher.query(1) == (0, 0, 0, 0, 900, 10000), "the sums")
+
+    def test_helper_messages_have_a_socket_of_their_own(self):
+        watcher, helper = self.client(144), self.client(path=self.helper)
+        def one(kind, nbytes, id):
+            return struct.pack("<BxxxiQQixxxx", kind, 2, nbytes, id, os.getpid())
+        stream = one(CB_ALLOC, 100, 1 << 40) + one(LOAD, 2000, 7 << 32 | 1) + one(LOAD, 500, 8 << 32) + one(UNLOAD, 0, 8 << 32)
+        helper.socket.sendall(stream[:45])
+        helper.socket.sendall(stream[45:])
+        self.wait_for(lambda: watcher.query(2) == (0, 0, 0, 0, 100, 2000), "the sums")
+        helper.socket.sendall(one(ALLOC, 1, 1))
+        self.assertEqual(helper.socket.recv(1), b"")
+
+
+if __name__ == "__main__":
+    unittest.main()
