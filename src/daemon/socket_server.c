@@ -506,6 +506,12 @@ static void client_left(void *context, const struct tdm_client *client)
 	log_buf(server, &text);
 }
 
+static void client_buried(void *context, const char *path)
+{
+	struct tdm_server *server = context;
+	tdm_archiver_add(&server->archiver, path);
+}
+
 /* --- the server ------------------------------------------------------------------------------------------------- */
 
 static int say(const char *path, int err)
@@ -583,11 +589,13 @@ int tdm_server_init(struct tdm_server *server, struct tdm_loop *loop, const stru
 	}
 	server->clients.ending = client_ending;
 	server->clients.left = client_left;
+	server->clients.buried = client_buried;
 	server->clients.context = server;
 	err = find_sockets(server);
 	if (err != 0)
 		return err;
 	tdm_clients_resume(&server->clients);
+	tdm_archiver_init(&server->archiver, loop, options); /* without memory for it, they just stay */
 	server->statistics = (struct tdm_timer){ .every_ns = options->statistics_ns, .ready = statistics_time };
 	if (options->statistics_ns != 0)
 		tdm_loop_start(loop, &server->statistics, options->statistics_ns);
@@ -602,6 +610,7 @@ void tdm_server_done(struct tdm_server *server)
 		connection_close(server->first);
 	if (!server->is_given)
 		tdm_clients_done(&server->clients);
+	tdm_archiver_done(&server->archiver);
 	tdm_chip_list_done(&server->devices);
 	tdm_loop_stop(server->loop, &server->statistics);
 	tdm_server_log_done(&server->log);

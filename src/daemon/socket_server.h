@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 
 #include "base/buf.h"
+#include "daemon/archiver.h"
 #include "daemon/clients.h"
 #include "daemon/daemon.h"
 #include "daemon/chip_list.h"
@@ -74,6 +75,7 @@ struct tdm_server {
 	const struct tdm_daemon_options *options;
 	struct tdm_server_log log;
 	struct tdm_clients clients;
+	struct tdm_archiver archiver;
 	struct tdm_chip_list devices;
 	struct tdm_listener listeners[TDM_FORM_COUNT];
 	struct tdm_connection *first;

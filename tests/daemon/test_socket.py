@@ -227,6 +227,17 @@ class Clients(DaemonTest):
         self.assertEqual((process["pid"], process["state"], len(process["buffers"])), (other.pid, "ended", 3))
         self.assertEqual(self.statistic("Buffers they left"), 3)
 
+    def test_what_ended_processes_left_moves_to_disk(self):
+        archive = os.path.join(self.folder, "state", "tidemark")
+        self.start("--quiet", "--dead-limit=1")
+        other = self.other_process("c.send(ALLOC, 0, 1048576, DRAM, id=1); c.query(); print('sent', flush=True); sys.stdin.read(1)")
+        self.assertEqual(other.stdout.readline(), "sent\n")
+        other.kill()
+        self.wait_for(lambda: os.path.isdir(archive) and len(self.dump(archive)["processes"]) == 1, "the archive")
+        process, = self.dump(archive)["processes"]
+        self.assertEqual((process["pid"], len(process["buffers"])), (other.pid, 1))
+        self.wait_for(lambda: self.dump()["processes"] == [], "the room in memory")
+
     def test_a_process_that_released_everything_leaves_no_ledger(self):
         self.start("--quiet")
         other = self.other_process("c.send(ALLOC, 0, 10, DRAM, id=1); c.send(FREE, 0, id=1); c.query()")
