@@ -93,10 +93,6 @@ struct tdm_server {
 int tdm_server_init(struct tdm_server *server, struct tdm_loop *loop, const struct tdm_daemon_options *options);
 void tdm_server_done(struct tdm_server *server);
 
-/* Summaries into the log. */
-void tdm_server_dump(struct tdm_server *server);
-void tdm_server_dump_statistics(struct tdm_server *server);
-
 /* A connection that is open already. NULL if it cannot be served; the descriptor is still the caller's. */
 struct tdm_connection *tdm_connection_new(struct tdm_server *server, int fd, enum tdm_wire_form form);
 
