@@ -45,6 +45,13 @@ static const struct tdm_opt opts[] = {
 		TDM_TAKE_FLAG(struct request, options.replace) },
 	{ TDM_OPT_DIR(struct request, options.dir) },
 	{ "quiet", 'q', NULL, "print no line for each event", TDM_TAKE_FLAG(struct request, options.quiet) },
+	{ "dead-limit", 0, "BYTES",
+		"memory for the ledgers of ended processes, e.g. 64M; what is beyond moves to the state folder on disk",
+		TDM_TAKE_BYTES(struct request, options.dead_bytes) },
+	{ "archive-limit", 0, "BYTES", "disk space for them, e.g. 1G; the oldest are removed",
+		TDM_TAKE_BYTES(struct request, options.archive_bytes) },
+	{ "archive-age", 0, "TIME", "how long they are kept on disk, e.g. 720h",
+		TDM_TAKE_DURATION(struct request, options.archive_age_ns) },
 	{ "statistics", 0, "TIME", "print statistics this often, e.g. 10s",
 		TDM_TAKE_DURATION(struct request, options.statistics_ns) },
 	{ "daemonize", 'D', NULL, "run in the background; returns when clients can connect",
@@ -86,6 +93,11 @@ const struct tdm_cmd tdm_cmd_daemon = {
 		"still run. A socket that somebody listens on is not taken, unless --replace is given; one that nobody "
 		"listens on "
 		"is replaced.\n\n"
+		"What a process held when it ended is a leak: its ledger stays in memory for ten minutes, then it "
+		"moves to "
+		"$STATE_DIRECTORY, else $XDG_STATE_HOME/tidemark, else ~/.local/state/tidemark, where 'tidemark dump "
+		"--dir' reads "
+		"it.\n\n"
 		"systemd can open the sockets: those named socket, short and helper are used (FileDescriptorName=). "
 		"TIDEMARK_MODE in its environment lets others read the ledgers, as for other programs.",
 	.opts = opts,

@@ -212,7 +212,12 @@ static void client_over(struct tdm_client *client)
 		tdm_ledger_file_remove(&client->writer->file);
 	else if (client->writer != NULL)
 		tdm_writer_end(client->writer);
+	char path[TDM_LEDGER_PATH_MAX] = "";
+	if (buffers != 0)
+		memcpy(path, client->writer->file.path, sizeof path);
 	client_free(client);
+	if (buffers != 0 && clients->buried != NULL)
+		clients->buried(clients->context, path);
 }
 
 static void life_ready(struct tdm_watch *watch, uint32_t events)

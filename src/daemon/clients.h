@@ -83,6 +83,8 @@ struct tdm_clients {
 	void (*ending)(void *context, struct tdm_client *client);
 	/* Called after that, when nobody can report for it any more, and it leaves buffers. */
 	void (*left)(void *context, const struct tdm_client *client);
+	/* Called when its ledger, which has buffers, is not written any more. */
+	void (*buried)(void *context, const char *path);
 	void *context;
 };
 

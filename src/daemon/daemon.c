@@ -1,6 +1,6 @@
 #include "daemon/daemon.h"
 #include "daemon/loop.h"
-#include "daemon/server_texts.h"
+#include "daemon/server_answers.h"
 #include "daemon/socket_server.h"
 
 #include <errno.h>

@@ -17,7 +17,11 @@ struct tdm_daemon_options {
 	bool quiet;                /* no line for each event */
 	bool replace;              /* take over the socket of another daemon */
 	bool daemonize;
-	const char *log;        /* file for the output of a daemon in the background; NULL: none */
+	const char *log; /* file for the output of a daemon in the background; NULL: none */
+	/* Of ledgers of ended clients; 0: the default of ledger_archive.h. */
+	uint64_t dead_bytes;    /* in memory */
+	uint64_t archive_bytes; /* on disk */
+	uint64_t archive_age_ns;
 	uint64_t statistics_ns; /* how often to print statistics; 0: only when asked */
 	/* HTTP (http.c) */
 	bool no_http;

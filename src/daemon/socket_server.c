@@ -1,6 +1,7 @@
 #include "daemon/socket_server.h"
 #include "base/clock.h"
 #include "base/number.h"
+#include "daemon/server_answers.h"
 #include "daemon/server_texts.h"
 #include "daemon/takeover.h"
 
@@ -71,109 +72,6 @@ static void reply_query(struct tdm_connection *c, int32_t device)
 		what.kernel = sum->bytes[TDM_KIND_KERNEL];
 	}
 	reply(c, &what);
-}
-
-/* --- summaries -------------------------------------------------------------------------------------------------- */
-
-static void log_buf(struct tdm_server *server, struct tdm_buf *text)
-{
-	if (!tdm_buf_failed(text))
-		tdm_server_log_text(&server->log, tdm_buf_str(text));
-	tdm_buf_done(text);
-}
-
-void tdm_server_dump(struct tdm_server *server)
-{
-	struct tdm_buf text;
-	tdm_buf_init(&text);
-	tdm_text_remaining(&text, &server->clients, TDM_UID_ALL);
-	log_buf(server, &text);
-}
-
-static void dump_remaining(struct tdm_server *server)
-{
-	tdm_server_log_line(&server->log, "📋 Received DUMP_REMAINING request...\n");
-	tdm_server_dump(server);
-	tdm_server_log_line(&server->log, "📋 DUMP_REMAINING complete.\n");
-}
-
-static void dump_kernels(struct tdm_server *server)
-{
-	struct tdm_buf text;
-	tdm_buf_init(&text);
-	tdm_buf_puts(&text, "📋 Received DUMP_KERNELS request...\n");
-	tdm_text_kernels(&text, &server->clients, TDM_UID_ALL);
-	tdm_buf_puts(&text, "📋 DUMP_KERNELS complete.\n");
-	log_buf(server, &text);
-}
-
-static void put_statistics(struct tdm_server *server, struct tdm_buf *text)
-{
-	const struct tdm_server_counters *s = &server->counters;
-	const struct tdm_clients_counters *c = &server->clients.counters;
-	const struct {
-		const char *what;
-		uint64_t count;
-	} rows[] = {
-		{ "Connections open", server->open },
-		{ "Connections since the start", s->connections },
-		{ "Connections refused", s->refused_connections },
-		{ "Processes with buffers tracked", server->clients.count },
-		{ "Allocations", c->allocations },
-		{ "Releases", c->releases },
-		{ "Allocated again while live", c->replaced },
-		{ "Releases of unknown buffers", c->unknown },
-		{ "Releases that several buffers match", c->ambiguous },
-		{ "Refused: device", c->refused_device },
-		{ "Refused: size or kind", c->refused_invalid },
-		{ "Refused: no room", c->refused_space },
-		{ "Refused: unknown process", c->refused_nobody },
-		{ "Messages of unknown type", s->unknown_types },
-		{ "Messages that name another process", s->other_pids },
-		{ "Connections closed: not messages", s->bad_streams },
-		{ "Connections that ended within a message", s->half_messages },
-		{ "Processes ended", c->died },
-		{ "Buffers they left", c->leaked_buffers },
-		{ "Bytes they left", c->leaked_bytes },
-		{ "Waits for a client that does not read", s->waits },
-		{ "Lines lost", server->log.lost },
-	};
-	tdm_text_statistics(text, &server->clients);
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		tdm_buf_printf(text, "  %s: %llu\n", rows[i].what, (unsigned long long)rows[i].count);
-}
-
-void tdm_server_dump_statistics(struct tdm_server *server)
-{
-	struct tdm_buf text;
-	tdm_buf_init(&text);
-	put_statistics(server, &text);
-	log_buf(server, &text);
-}
-
-/* Those who could read all ledgers see everything, others their own processes. */
-static uint32_t sight_of(const struct tdm_connection *c)
-{
-	return c->peer.uid == 0 || c->peer.uid == geteuid() ? TDM_UID_ALL : c->peer.uid;
-}
-
-/* Answers a question in words, and closes the connection. */
-static void answer(struct tdm_connection *c, struct tdm_str question)
-{
-	c->is_ending = true;
-	if (tdm_str_is(question, "summary"))
-		tdm_text_remaining(&c->out, &c->server->clients, sight_of(c));
-	else if (tdm_str_is(question, "kernels"))
-		tdm_text_kernels(&c->out, &c->server->clients, sight_of(c));
-	else if (tdm_str_is(question, "statistics"))
-		put_statistics(c->server, &c->out);
-	else if (tdm_str_is(question, "takeover") && sight_of(c) != TDM_UID_ALL)
-		tdm_buf_puts(&c->out, "only the daemon's own user and root may take over\n");
-	else if (tdm_str_is(question, "takeover"))
-		tdm_takeover_give(c->server, c->watch.fd);
-	else
-		tdm_buf_puts(&c->out, "unknown question; known are: summary, kernels, statistics, takeover\n");
-	send_out(c);
 }
 
 /* --- messages --------------------------------------------------------------------------------------------------- */
@@ -262,10 +160,10 @@ static bool handle(struct tdm_connection *c, const struct tdm_wire_message *m)
 		reply(c, &what);
 		break;
 	case TDM_WIRE_DUMP_REMAINING:
-		dump_remaining(server);
+		tdm_server_dump_remaining(server);
 		break;
 	case TDM_WIRE_DUMP_KERNELS:
-		dump_kernels(server);
+		tdm_server_dump_kernels(server);
 		break;
 	default:
 		server->counters.unknown_types++;
@@ -302,7 +200,9 @@ static bool ask(struct tdm_connection *c, const uint8_t *bytes, size_t count, si
 	if (end == NULL)
 		return count < ASK_MAX;
 	*used = count; /* nothing more is answered */
-	answer(c, (struct tdm_str){ (const char *)bytes + head, (size_t)(end - bytes) - head });
+	c->is_ending = true;
+	tdm_server_answer(c, (struct tdm_str){ (const char *)bytes + head, (size_t)(end - bytes) - head });
+	send_out(c);
 	return true;
 }
 
@@ -503,7 +403,13 @@ static void client_left(void *context, const struct tdm_client *client)
 	struct tdm_buf text;
 	tdm_buf_init(&text);
 	tdm_text_left(&text, client);
-	log_buf(server, &text);
+	tdm_server_log_buf(server, &text);
+}
+
+static void client_buried(void *context, const char *path)
+{
+	struct tdm_server *server = context;
+	tdm_archiver_add(&server->archiver, path);
 }
 
 /* --- the server ------------------------------------------------------------------------------------------------- */
@@ -583,11 +489,13 @@ int tdm_server_init(struct tdm_server *server, struct tdm_loop *loop, const stru
 	}
 	server->clients.ending = client_ending;
 	server->clients.left = client_left;
+	server->clients.buried = client_buried;
 	server->clients.context = server;
 	err = find_sockets(server);
 	if (err != 0)
 		return err;
 	tdm_clients_resume(&server->clients);
+	tdm_archiver_init(&server->archiver, loop, options); /* without memory for it, they just stay */
 	server->statistics = (struct tdm_timer){ .every_ns = options->statistics_ns, .ready = statistics_time };
 	if (options->statistics_ns != 0)
 		tdm_loop_start(loop, &server->statistics, options->statistics_ns);
@@ -602,6 +510,7 @@ void tdm_server_done(struct tdm_server *server)
 		connection_close(server->first);
 	if (!server->is_given)
 		tdm_clients_done(&server->clients);
+	tdm_archiver_done(&server->archiver);
 	tdm_chip_list_done(&server->devices);
 	tdm_loop_stop(server->loop, &server->statistics);
 	tdm_server_log_done(&server->log);

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 
 #include "base/buf.h"
+#include "daemon/archiver.h"
 #include "daemon/clients.h"
 #include "daemon/daemon.h"
 #include "daemon/chip_list.h"
@@ -74,6 +75,7 @@ struct tdm_server {
 	const struct tdm_daemon_options *options;
 	struct tdm_server_log log;
 	struct tdm_clients clients;
+	struct tdm_archiver archiver;
 	struct tdm_chip_list devices;
 	struct tdm_listener listeners[TDM_FORM_COUNT];
 	struct tdm_connection *first;
@@ -90,10 +92,6 @@ struct tdm_server {
 /* 0, or a negative code after a message. */
 int tdm_server_init(struct tdm_server *server, struct tdm_loop *loop, const struct tdm_daemon_options *options);
 void tdm_server_done(struct tdm_server *server);
-
-/* Summaries into the log. */
-void tdm_server_dump(struct tdm_server *server);
-void tdm_server_dump_statistics(struct tdm_server *server);
 
 /* A connection that is open already. NULL if it cannot be served; the descriptor is still the caller's. */
 struct tdm_connection *tdm_connection_new(struct tdm_server *server, int fd, enum tdm_wire_form form);

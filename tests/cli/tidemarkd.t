@@ -23,29 +23,39 @@ The daemon's command line. tests/daemon has a running one.
   on with those of processes that still run. A socket that somebody listens on is
   not taken, unless --replace is given; one that nobody listens on is replaced.
   
+  What a process held when it ended is a leak: its ledger stays in memory for ten
+  minutes, then it moves to $STATE_DIRECTORY, else $XDG_STATE_HOME/tidemark, else
+  ~/.local/state/tidemark, where 'tidemark dump --dir' reads it.
+  
   systemd can open the sockets: those named socket, short and helper are used
   (FileDescriptorName=). TIDEMARK_MODE in its environment lets others read the
   ledgers, as for other programs.
   
   Options:
-    -s, --socket=FILE         socket of instrumented programs (default:
-                              /tmp/tt_allocation_server.sock)
-    -m, --socket-mode=MODE    permissions of the sockets (default: 0660, for their
-                              owner and group)
-        --short-socket=FILE   another socket, for messages of 14, 17 and 21 bytes
-        --helper-socket=FILE  another socket, for the messages of 32 bytes of the
-                              helper header
-        --replace             take over from the server that listens on the
-                              socket, without a break for its clients
-        --dir=DIR             directory of the ledgers, instead of $TIDEMARK_DIR
-                              or /dev/shm
-    -q, --quiet               print no line for each event
-        --statistics=TIME     print statistics this often, e.g. 10s
-    -D, --daemonize           run in the background; returns when clients can
-                              connect
-        --log=FILE            where a daemon in the background writes its lines
-                              (default: nowhere)
-    -h, --help                show this help
+    -s, --socket=FILE          socket of instrumented programs (default:
+                               /tmp/tt_allocation_server.sock)
+    -m, --socket-mode=MODE     permissions of the sockets (default: 0660, for
+                               their owner and group)
+        --short-socket=FILE    another socket, for messages of 14, 17 and 21 bytes
+        --helper-socket=FILE   another socket, for the messages of 32 bytes of the
+                               helper header
+        --replace              take over from the server that listens on the
+                               socket, without a break for its clients
+        --dir=DIR              directory of the ledgers, instead of $TIDEMARK_DIR
+                               or /dev/shm
+    -q, --quiet                print no line for each event
+        --dead-limit=BYTES     memory for the ledgers of ended processes, e.g.
+                               64M; what is beyond moves to the state folder on
+                               disk
+        --archive-limit=BYTES  disk space for them, e.g. 1G; the oldest are
+                               removed
+        --archive-age=TIME     how long they are kept on disk, e.g. 720h
+        --statistics=TIME      print statistics this often, e.g. 10s
+    -D, --daemonize            run in the background; returns when clients can
+                               connect
+        --log=FILE             where a daemon in the background writes its lines
+                               (default: nowhere)
+    -h, --help                 show this help
   
   Examples:
     tidemarkd

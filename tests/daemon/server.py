@@ -84,7 +84,7 @@ class DaemonTest(unittest.TestCase):
         # no card of this machine plays a part
         machine = os.path.join(self.folder, "machine")
         return dict(os.environ, TIDEMARK_SYSFS_ROOT=machine + "/sys", TIDEMARK_PROC_ROOT=machine + "/proc",
-                    TIDEMARK_SHM_DIR=machine + "/shm")
+                    TIDEMARK_SHM_DIR=machine + "/shm", XDG_STATE_HOME=os.path.join(self.folder, "state"))
 
     def add_card(self, *words):
         """A card of the machine that the daemon sees: N PCI TYPE ARCH SERIAL."""
@@ -153,8 +153,8 @@ class DaemonTest(unittest.TestCase):
         return subprocess.run([os.path.join(BIN, "tidemark"), *args], env=dict(os.environ), capture_output=True, text=True,
                               check=False)
 
-    def dump(self):
-        done = self.tidemark("dump", "--json", "--dir", self.shm)
+    def dump(self, folder=None):
+        done = self.tidemark("dump", "--json", "--dir", folder or self.shm)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)["dump"]
 

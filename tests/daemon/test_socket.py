@@ -2,6 +2,7 @@
 
 import os
 import random
+import resource
 import signal
 import socket
 import struct
@@ -227,6 +228,17 @@ class Clients(DaemonTest):
         self.assertEqual((process["pid"], process["state"], len(process["buffers"])), (other.pid, "ended", 3))
         self.assertEqual(self.statistic("Buffers they left"), 3)
 
+    def test_what_ended_processes_left_moves_to_disk(self):
+        archive = os.path.join(self.folder, "state", "tidemark")
+        self.start("--quiet", "--dead-limit=1")
+        other = self.other_process("c.send(ALLOC, 0, 1048576, DRAM, id=1); c.query(); print('sent', flush=True); sys.stdin.read(1)")
+        self.assertEqual(other.stdout.readline(), "sent\n")
+        other.kill()
+        self.wait_for(lambda: os.path.isdir(archive) and len(self.dump(archive)["processes"]) == 1, "the archive")
+        process, = self.dump(archive)["processes"]
+        self.assertEqual((process["pid"], len(process["buffers"])), (other.pid, 1))
+        self.wait_for(lambda: self.dump()["processes"] == [], "the room in memory")
+
     def test_a_process_that_released_everything_leaves_no_ledger(self):
         self.start("--quiet")
         other = self.other_process("c.send(ALLOC, 0, 10, DRAM, id=1); c.send(FREE, 0, id=1); c.query()")
@@ -302,6 +314,47 @@ class Clients(DaemonTest):
     def test_the_socket_is_for_its_owner_and_group_unless_told_otherwise(self):
         self.start("--quiet")
         self.assertEqual(os.stat(self.path).st_mode & 0o777, 0o660)
+
+
+class Limits(DaemonTest):
+    def test_without_descriptors_new_clients_are_refused_and_old_ones_served(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+        self.start("--quiet", preexec_fn=limit)
+        first = self.client()
+        first.send(ALLOC, 0, 10, DRAM, id=1)
+        clients, refused = [], 0
+        for _ in range(100):
+            client = self.client()
+            client.socket.setblocking(True)
+            client.socket.settimeout(WAIT_S)
+            try:
+                client.query()
+                clients.append(client)
+            except (EOFError, ConnectionError):
+                refused += 1
+        self.assertGreater(len(clients), 20)
+        self.assertGreater(refused, 30)
+        self.assertEqual(first.query()[0], 10)
+        for client in clients:
+            client.close()
+        self.assertEqual(self.statistic("Connections refused"), refused)
+        first.send(FREE, 0, id=1)
+        self.assertEqual(first.query()[0], 0)
+
+    def test_without_room_for_the_ledger_messages_are_refused_and_counted(self):
+        os.rmdir(self.shm)
+        open(self.shm, "w").close()  # nothing can be made in there
+        self.start("--quiet")
+        client = self.client()
+        for i in range(300):
+            client.send(ALLOC, 0, 10, DRAM, id=i)
+        self.assertEqual(client.query()[0], 0)
+        self.assertEqual(self.statistic("Refused: no room"), 300)
+        os.unlink(self.shm)
+        os.mkdir(self.shm)
+        for i in range(1000):  # it tries again after a while
+            client.send(ALLOC, 0, 10, DRAM, id=i)
+        self.assertGreater(client.query()[0], 0)
 
 
 class Short(DaemonTest):
