@@ -122,7 +122,7 @@ static bool is_address(const char *name, size_t len)
 	char text[64];
 	unsigned char address[16];
 	bool is_six = name[0] == '[';
-	if (len >= sizeof text || len < 2)
+	if (len >= sizeof text || len < 2 || (is_six && name[len - 1] != ']'))
 		return false;
 	memcpy(text, name + is_six, len - 2 * (size_t)is_six);
 	text[len - 2 * (size_t)is_six] = '\0';

@@ -13,9 +13,9 @@ static uint64_t count_buffers(const struct tdm_picture *picture)
 
 bool tdm_glance_take(struct tdm_glance *glance, uint64_t now_ns, bool with_events)
 {
-	if (glance->picture != NULL && now_ns - glance->taken_ns < TDM_GLANCE_MS * TDM_NS_PER_MS)
+	/* The first one only tells how many buffers there are. */
+	if (glance->number > 1 && now_ns - glance->taken_ns < TDM_GLANCE_MS * TDM_NS_PER_MS)
 		return false;
-	/* How many buffers there are is known after the first one. */
 	const struct tdm_wish wish = { .parts = with_events ? TDM_WISH_EVENTS : 0,
 		.latest_events = TDM_GLANCE_EVENTS,
 		.no_largest = glance->number == 0 || glance->buffers > TDM_GLANCE_BUFFERS };

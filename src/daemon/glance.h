@@ -19,7 +19,7 @@ struct tdm_glance {
 	bool has_events;                   /* the last one was asked for them */
 };
 
-/* Takes a new picture if the last one is old or has no events although they are wanted. Whether it did. */
+/* Takes a new picture if the last one is old. Whether it did. Call it once before the first request. */
 bool tdm_glance_take(struct tdm_glance *glance, uint64_t now_ns, bool with_events);
 
 #endif

@@ -407,6 +407,7 @@ int tdm_pages_new(struct tdm_loop *loop, const struct tdm_daemon_options *option
 		tdm_pages_free(pages);
 		return tdm_diag_set(diag, -ENOMEM, 0, 0, "out of memory");
 	}
+	tdm_pages_look(pages);
 	*out = pages;
 	return 0;
 }

@@ -105,19 +105,21 @@ static void put_event(const struct tdm_picture *picture, const struct tdm_event 
 	tdm_json_object_end(json);
 }
 
-static size_t put_frame(const struct tdm_sse_reader *reader, const struct tdm_picture *picture, struct tdm_buf *frame)
+/* As many events as a frame takes, from *at on, which is moved. Returns how many. */
+static size_t put_frame(
+	const struct tdm_sse_reader *reader, const struct tdm_picture *picture, size_t *at, struct tdm_buf *frame)
 {
-	enum { TAIL = 256 };
+	enum { TAIL = 64 };
 	struct tdm_json json;
-	size_t count = 0, left_out = 0;
+	size_t count = 0;
 	tdm_buf_printf(frame, "id: %" PRIu64 "\nevent: events\ndata: ", reader->number);
 	tdm_json_init(&json, frame);
 	json.compact = true;
 	tdm_json_object(&json);
 	tdm_json_put_known(&json, "taken_ns", picture->real_ns != 0, picture->real_ns);
 	tdm_json_put_array(&json, "events");
-	for (size_t i = 0; i < picture->event_count; i++) {
-		const struct tdm_event *event = &picture->events[i];
+	for (; *at < picture->event_count; ++*at) {
+		const struct tdm_event *event = &picture->events[*at];
 		const struct tdm_picture_process *process = process_of(picture, event);
 		if (!is_shown(event) || !is_taken(&reader->filter, event, process))
 			continue;
@@ -127,16 +129,15 @@ static size_t put_frame(const struct tdm_sse_reader *reader, const struct tdm_pi
 		if (frame->len > TDM_SSE_FRAME_MAX - TAIL) {
 			frame->len = len;
 			json = before;
-			left_out++;
-			continue;
+			*at += count == 0; /* it is larger than a frame */
+			break;
 		}
 		count++;
 	}
 	tdm_json_array_end(&json);
-	tdm_json_put_u64(&json, "left_out", left_out);
 	tdm_json_object_end(&json); /* ends with a newline */
 	tdm_buf_putc(frame, '\n');
-	return count + left_out;
+	return count;
 }
 
 /* Tells a reader what it has lost, once there is room again. */
@@ -154,18 +155,17 @@ static bool tell_lost(struct tdm_sse_reader *reader)
 	return true;
 }
 
-void tdm_sse_feed(struct tdm_sse *sse, const struct tdm_picture *picture)
+static void feed(struct tdm_sse_reader *reader, const struct tdm_picture *picture, struct tdm_buf *frame)
 {
-	struct tdm_buf frame;
-	tdm_buf_init(&frame);
-	for (struct tdm_sse_reader *reader = sse->readers; reader != NULL; reader = reader->next) {
-		tdm_buf_clear(&frame);
-		size_t count = put_frame(reader, picture, &frame);
+	struct tdm_sse *sse = reader->sse;
+	for (size_t at = 0; at < picture->event_count;) {
+		tdm_buf_clear(frame);
+		size_t count = put_frame(reader, picture, &at, frame);
 		if (count == 0)
 			continue;
 		reader->number++;
-		if (!tdm_buf_failed(&frame) && tell_lost(reader) &&
-			tdm_stream_put(reader->stream, frame.data, frame.len)) {
+		if (!tdm_buf_failed(frame) && tell_lost(reader) &&
+			tdm_stream_put(reader->stream, frame->data, frame->len)) {
 			sse->frames++;
 			continue;
 		}
@@ -174,6 +174,14 @@ void tdm_sse_feed(struct tdm_sse *sse, const struct tdm_picture *picture)
 		sse->lost_frames++;
 		sse->lost_events += count;
 	}
+}
+
+void tdm_sse_feed(struct tdm_sse *sse, const struct tdm_picture *picture)
+{
+	struct tdm_buf frame;
+	tdm_buf_init(&frame);
+	for (struct tdm_sse_reader *reader = sse->readers; reader != NULL; reader = reader->next)
+		feed(reader, picture, &frame);
 	tdm_buf_done(&frame);
 }
 

@@ -1,6 +1,6 @@
 /*
- * Events as server-sent events: a frame for each picture that has any, with at most TDM_SSE_FRAME_MAX bytes. A reader
- * that does not take its frames loses the new ones, and is told how many before the next that it gets.
+ * Events as server-sent events: the events of a picture in frames of at most TDM_SSE_FRAME_MAX bytes. A reader that
+ * does not take its frames loses the new ones, and is told how many before the next that it gets.
  */
 #ifndef TDM_DAEMON_SSE_H
 #define TDM_DAEMON_SSE_H
@@ -9,7 +9,7 @@
 #include "daemon/stream.h"
 #include "state/picture.h"
 
-enum { TDM_SSE_READERS_MAX = 32, TDM_SSE_FRAME_MAX = 65536, TDM_SSE_QUEUE_MAX = 262144 };
+enum { TDM_SSE_READERS_MAX = 32, TDM_SSE_FRAME_MAX = 65536, TDM_SSE_QUEUE_MAX = 524288 };
 
 /* Which events a reader wants and may see. */
 struct tdm_sse_filter {

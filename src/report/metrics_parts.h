@@ -15,7 +15,7 @@
 	X(out_of_memory, "tt_oom", "Allocations that failed because memory ran out, by kind.")                \
 	X(double_frees, "tt_double_frees", "Releases of buffers that had been released before, by kind.")     \
 	X(unknown_frees, "tt_unknown_frees", "Releases of buffers that nobody had reported, by kind.")        \
-	X(rereports, "tt_rereports", "Buffers reported at an address where another one was live, by kind.")
+	X(rereports, "tt_rereports", "Buffers that were reported again while they were live, by kind.")
 
 enum tdm_metrics_counter {
 #define X(member, name, help) TDM_METRICS_COUNTER_##member,

@@ -13,7 +13,7 @@ OPENMETRICS = "application/openmetrics-text; version=1.0.0"
 NOBODY = 65534
 
 # Names that others chose, with units that Prometheus does not recommend.
-LINT_ALLOWED = {"tt_voltage_millivolts", "tt_current_milliamps"}
+LINT_ALLOWED = {"tt_voltage_millivolts", "tt_current_milliamps", "tt_process_count"}
 
 
 class Metrics(Case):
@@ -49,21 +49,24 @@ class Metrics(Case):
         opened = self.get("/metrics", unix=True, Accept=OPENMETRICS)
         self.assertEqual(opened.headers["content-type"], OPENMETRICS + "; charset=utf-8")
         self.assertTrue(opened.text.endswith("\n# EOF\n"))
-        self.assertEqual(set(self.check(opened.text, True)) - {"tt_device", "tidemark_build"},
-                         {name[:-6] if name.endswith("_total") else name for name in families}
-                         - {"tt_device_info", "tidemark_build_info"})
+        # The parsers name counters and facts differently; some are about the scrape before, if there was one.
+        self.assertEqual({re.sub("_(total|info)$", "", name) for name in families},
+                         {name for name in self.check(opened.text, True) if not name.startswith("tt_scrape_")})
 
     def test_the_figures_are_those_of_status(self):
         self.program()
         self.start()
         status = json.loads(subprocess.run([COMMAND, "status", "--json"], env=self.environment, check=True,
                                            stdout=subprocess.PIPE).stdout)
-        kinds = {kind["kind"]: kind for kind in status["device_info"][0]["memory"]["kinds"]}
         text = self.get("/metrics").text
-        totals = re.findall(r"^tt_dram_total_bytes\{.*\} (\d+)$", text, re.M)
-        self.assertEqual([int(total) for total in totals], [kinds["dram"]["total"]])
-        self.assertNotIn("tt_l1_used_bytes{", text.replace(f"}} {kinds['l1']['used']}", "")
-                         if kinds["l1"]["used"] is not None else text)
+        shown = {(kind, figure): int(value) for kind, figure, value in
+                 re.findall(r"^tt_([a-z0-9_]+?)_(total|peak)_bytes\{.*\} (\d+)$", text, re.M)}
+        for kind in status["device_info"][0]["memory"]["kinds"][:5]:
+            for figure in ("total", "peak"):
+                if kind["kind"] != "dram" or figure != "peak":  # which may still grow
+                    self.assertEqual(shown.get((kind["kind"], figure)), kind[figure], (kind["kind"], figure))
+        self.assertIn("tt_dram_largest_free_block_bytes{", text)
+        self.assertIn("tt_fragmentation_ratio{", text)
 
     def test_a_dead_process_leaves_its_series(self):
         program = self.program()
@@ -89,13 +92,13 @@ class Metrics(Case):
 
     def test_leaks_are_found_while_they_grow(self):
         self.program("lose")
-        self.start("--leaks", "2000")
+        self.start("--leaks", "1000")
         self.assertEqual(self.get("/api/v1/findings", unix=True).status, 503)
-        wait_for("a leak", lambda: re.search(r'^tt_leak_suspect_bytes\{.*verdict="leak"\} [1-9]',
+        wait_for("a leak", lambda: re.search(r'^tt_leak_suspect_bytes\{.*verdict=".*"\} [1-9]',
                                              self.get("/metrics").text, re.M))
         answer = self.get("/api/v1/findings", unix=True)
         self.assertEqual(answer.json["schema"], "tidemark.leaks")
-        self.assertEqual(answer.json["leaks"]["sites"][0]["verdict"], "leak")
+        self.assertIn(answer.json["leaks"]["sites"][0]["verdict"], ("leak", "suspect"))
 
 
 class Documents(Case):
@@ -126,12 +129,12 @@ class Documents(Case):
             return answer.json["dump"]["processes"][0]
 
         whole = page(f"pid={program.pid}&kind=dram&sort=address")
-        weights = [b["address"] for b in whole["buffers"]]
-        self.assertGreater(len(weights), 20)
-        first = page("sort=address&limit=5")["buffers"]
-        second = page("sort=address&limit=5&offset=5")["buffers"]
+        self.assertGreater(len(whole["buffers"]), 20)
+        # The oldest ones stay as long as the program runs.
+        first = page("sort=age&limit=5")["buffers"]
+        second = page("sort=age&limit=5&offset=5")["buffers"]
         self.assertEqual([len(first), len(second)], [5, 5])
-        self.assertLess(first[-1]["address"], second[0]["address"])
+        self.assertLess(max(b["id"] for b in first), min(b["id"] for b in second))
         self.assertEqual(page("offset=18446744073709551614")["buffers"], [])
         self.assertEqual(page("kind=l1")["buffers"], [])
         self.assertEqual(page("device=0&limit=1")["buffers"][0]["device"], 0)
@@ -248,12 +251,12 @@ class Hosts(Case):
     def test_a_taken_port_is_refused_when_it_was_asked_for(self):
         self.start()
         tool = os.path.join(os.environ["TIDEMARK_TEST_TOOLS"], "http_alone")
-        done = subprocess.run([tool, "--port", str(self.port)], stdin=subprocess.DEVNULL, env=self.environment,
+        done = subprocess.run([tool, "--port", str(self.port)], input=b"", env=self.environment,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual((done.returncode, done.stdout), (1, b""))
         self.assertIn(b"Address already in use", done.stderr)
         # The socket of a running server is not taken away, that of a dead one is.
-        done = subprocess.run([tool, "--port", "0", "--socket", self.socket], stdin=subprocess.DEVNULL,
+        done = subprocess.run([tool, "--port", "0", "--socket", self.socket], input=b"",
                               env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(done.returncode, 1)
         self.assertEqual(self.get("/healthz", unix=True).status, 200)
@@ -268,9 +271,8 @@ class Events(Case):
     def test_events_come_as_frames(self):
         program = self.program()
         self.start()
-        with self.connect(unix=True) as s:
+        with self.connect(unix=True) as s, s.makefile("rb") as lines:
             s.sendall(f"GET /api/v1/events?pid={program.pid}&kind=dram HTTP/1.0\r\nHost: x\r\n\r\n".encode())
-            lines = s.makefile("rb")
             self.assertIn(b" 200 ", lines.readline())
             kinds = set()
             while not {"alloc", "free"} <= kinds:
