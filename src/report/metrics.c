@@ -56,7 +56,10 @@ void tdm_metrics_free(struct tdm_metrics *metrics)
 		return;
 	for (size_t i = 0; i < metrics->label_cap; i++)
 		tdm_buf_done(&metrics->labels[i]);
+	for (size_t i = 0; i < metrics->name_cap; i++)
+		tdm_buf_done(&metrics->names[i]);
 	free(metrics->labels);
+	free(metrics->names);
 	tdm_buf_done(&metrics->more);
 	tdm_map_done(&metrics->holding_map);
 	tdm_map_done(&metrics->device_map);

@@ -56,6 +56,8 @@ struct tdm_metrics {
 	size_t holding_count, holding_cap, device_count, device_cap, process_count, process_cap;
 	struct tdm_buf *labels; /* of each device, while the metrics are written */
 	size_t label_cap;
+	struct tdm_buf *names; /* labels of each process, like those of devices */
+	size_t name_cap;
 	struct tdm_buf more; /* labels of one sample */
 };
 

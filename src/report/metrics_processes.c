@@ -1,32 +1,62 @@
 /* The families of processes, and those of other exporters. */
+#include "base/reserve.h"
 #include "report/metrics_parts.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
 enum { NAME_CAP = 96, HELP_CAP = 256, MIB_SHIFT = 20 };
 
-/* Labels of the process, after those of the device. */
-static const char *label_process(
-	const struct tdm_metrics_scene *scene, const struct tdm_picture_process *process, size_t device)
+static void label_process(
+	struct tdm_metrics *metrics, const struct tdm_picture_process *process, struct tdm_buf *labels)
 {
-	struct tdm_metrics *metrics = scene->metrics;
-	struct tdm_buf *more = &metrics->more;
 	uint32_t at = tdm_map_find(&metrics->process_map, process->handle);
 	char pid[16];
+	tdm_buf_clear(labels);
 	snprintf(pid, sizeof pid, "%" PRId32, process->pid);
-	tdm_metrics_labels_with(scene, device, "pid", pid);
-	tdm_metrics_label(more, "process", process->comm);
-	tdm_metrics_label(more, "user", process->user);
-	tdm_metrics_label(more, "command", process->command);
+	tdm_metrics_label(labels, "pid", pid);
+	tdm_metrics_label(labels, "process", process->comm);
+	tdm_metrics_label(labels, "user", process->user);
+	tdm_metrics_label(labels, "command", process->command);
 	if (at != TDM_MAP_NONE) {
 		const struct tdm_cgroup *cgroup = &metrics->processes[at].cgroup;
-		tdm_metrics_label(more, "container", cgroup->container);
-		tdm_metrics_label(more, "pod", cgroup->pod);
-		tdm_metrics_label(more, "job", cgroup->job);
+		tdm_metrics_label(labels, "container", cgroup->container);
+		tdm_metrics_label(labels, "pod", cgroup->pod);
+		tdm_metrics_label(labels, "job", cgroup->job);
 	}
-	return more->data;
+}
+
+/* Once for all samples of a process. 0 or -ENOMEM. */
+static int label_processes(const struct tdm_metrics_scene *scene)
+{
+	struct tdm_metrics *metrics = scene->metrics;
+	size_t old = metrics->name_cap;
+	if (tdm_reserve(&metrics->names, &metrics->name_cap, scene->picture->process_count, sizeof *metrics->names) !=
+		0)
+		return -ENOMEM;
+	for (size_t i = old; i < metrics->name_cap; i++)
+		tdm_buf_init(&metrics->names[i]);
+	for (size_t i = 0; i < scene->picture->process_count; i++) {
+		label_process(metrics, &scene->picture->processes[i], &metrics->names[i]);
+		if (tdm_buf_failed(&metrics->names[i]))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Labels of the device, then those of the process. */
+static const char *labels_of(const struct tdm_metrics_scene *scene, const struct tdm_holding *holding)
+{
+	struct tdm_metrics *metrics = scene->metrics;
+	const struct tdm_buf *device = &metrics->labels[holding->device], *process = &metrics->names[holding->process];
+	tdm_buf_clear(&metrics->more);
+	tdm_buf_add(&metrics->more, device->data, device->len);
+	tdm_buf_putc(&metrics->more, ',');
+	tdm_buf_add(&metrics->more, process->data, process->len);
+	scene->text->out->failed |= tdm_buf_failed(&metrics->more);
+	return metrics->more.data;
 }
 
 /* One series for each pid: of two processes that seem to have the same one, the first in the list. */
@@ -54,16 +84,19 @@ static void write_kind(const struct tdm_metrics_scene *scene, size_t k, bool is_
 		const struct tdm_holding *holding = &scene->picture->holdings[i];
 		const struct tdm_picture_amount *amount = &holding->kinds[k];
 		uint64_t value = is_peak ? amount->peak : amount->used;
-		if (value == TDM_BYTES_UNKNOWN || (k > TDM_KIND_CB && !tdm_is_some(amount->peak) && value == 0) ||
-			!is_shown(scene, holding))
-			continue;
-		tdm_metrics_u64(scene->text,
-			label_process(scene, &scene->picture->processes[holding->process], holding->device), value);
+		/* A kind that it has never used is left out, but for DRAM, which shows that it is there. */
+		bool is_used = tdm_is_some(amount->used) || tdm_is_some(amount->peak);
+		if (value != TDM_BYTES_UNKNOWN && (is_used || k == TDM_KIND_DRAM) && is_shown(scene, holding))
+			tdm_metrics_u64(scene->text, labels_of(scene, holding), value);
 	}
 }
 
 void tdm_metrics_processes(const struct tdm_metrics_scene *scene)
 {
+	if (label_processes(scene) != 0) {
+		scene->text->out->failed = true;
+		return;
+	}
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++) {
 		write_kind(scene, k, false);
 		write_kind(scene, k, true);

@@ -1,7 +1,6 @@
 #include "report/metrics_text.h"
 #include "base/number.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -74,8 +73,14 @@ void tdm_metrics_u64(struct tdm_metrics_text *text, const char *labels, uint64_t
 {
 	if (value == TDM_BYTES_UNKNOWN)
 		return;
+	char digits[21];
+	size_t at = sizeof digits;
 	begin_sample(text, labels);
-	tdm_buf_printf(text->out, "%" PRIu64 "\n", value);
+	digits[--at] = '\n';
+	do
+		digits[--at] = (char)('0' + value % 10);
+	while ((value /= 10) != 0);
+	tdm_buf_add(text->out, digits + at, sizeof digits - at);
 }
 
 void tdm_metrics_real(struct tdm_metrics_text *text, const char *labels, double value)

@@ -13,16 +13,16 @@
 
 #include "tidemark.h"
 
-static void report(unsigned devices, unsigned buffers)
+static void report(unsigned first, unsigned devices, unsigned each, unsigned buffers)
 {
 	static const struct tidemark_region regions[] = {
 		{ .kind = TIDEMARK_DRAM, .banks = 12, .base = 32, .bank_size = UINT64_C(1) << 30, .align = 32 },
 	};
-	for (unsigned i = 0; i < devices; i++) {
+	for (unsigned i = 0; i < each; i++) {
 		const struct tidemark_device device = { .size = sizeof device,
-			.number = i,
+			.number = (first + i) % devices,
 			.card = "n150",
-			.chip_id = 1000 + i,
+			.chip_id = 1000 + (first + i) % devices,
 			.has_chip_id = 1,
 			.region_count = 1,
 			.regions = regions };
@@ -30,7 +30,7 @@ static void report(unsigned devices, unsigned buffers)
 	}
 	for (unsigned i = 0; i < buffers; i++) {
 		const struct tidemark_buffer buffer = { .size = sizeof buffer,
-			.device = i % devices,
+			.device = (first + i % each) % devices,
 			.kind = TIDEMARK_DRAM,
 			.id = i + 1,
 			.address = UINT64_C(1024) * i,
@@ -45,13 +45,13 @@ int main(int argc, char **argv)
 {
 	int ready[2], over[2];
 	char c;
-	if (argc != 4 || pipe(ready) != 0 || pipe(over) != 0)
+	if (argc != 5 || pipe(ready) != 0 || pipe(over) != 0)
 		return 2;
 	unsigned count = (unsigned)atoi(argv[1]);
 	for (unsigned i = 0; i < count; i++)
 		if (fork() == 0) {
 			close(over[1]);
-			report((unsigned)atoi(argv[2]), (unsigned)atoi(argv[3]));
+			report(i, (unsigned)atoi(argv[2]), (unsigned)atoi(argv[3]), (unsigned)atoi(argv[4]));
 			if (write(ready[1], "", 1) != 1)
 				_exit(1);
 			_exit(read(over[0], &c, 1) == 0 ? 0 : 1);
