@@ -2,7 +2,7 @@
 #include "analyze/leaks.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "daemon/api.h"
+#include "daemon/web_api.h"
 #include "report/leaks_report.h"
 #include "state/state.h"
 

@@ -5,7 +5,7 @@
 #ifndef TDM_DAEMON_PAGES_H
 #define TDM_DAEMON_PAGES_H
 
-#include "daemon/api.h"
+#include "daemon/web_api.h"
 #include "daemon/daemon.h"
 #include "daemon/http.h"
 #include "daemon/stream.h"

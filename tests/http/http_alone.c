@@ -27,9 +27,11 @@ static void input_ready(struct tdm_watch *watch, uint32_t events)
 static void fill_stats(void *context, struct tdm_server_stats *stats)
 {
 	(void)context;
-	stats->clients = 7;
-	stats->messages_alloc = 1000000;
-	stats->refused_device = 3;
+	*stats = (struct tdm_server_stats){
+#define X(member, type, name, label, value, unit, help) .member = 3,
+		TDM_SERVER_STATS_LIST(X)
+#undef X
+	};
 }
 
 static bool take_option(const char *name, const char *value, struct tdm_daemon_options *options)

@@ -53,6 +53,17 @@ class Metrics(Case):
         self.assertEqual({re.sub("_(total|info)$", "", name) for name in families},
                          {name for name in self.check(opened.text, True) if not name.startswith("tt_scrape_")})
 
+    def test_every_family_is_documented(self):
+        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "metrics.md")
+        with open(path) as file:
+            documented = set(re.findall(r"`((?:tt|tenstorrent|process|tidemark)_\w+)`", file.read()))
+        kinds = "dram|l1_small|l1|trace|cb|dfb|scratchpad|kernel|firmware|system|config"
+        self.program()
+        self.start("--processes", "--stats", "--names", "tt-exporter,tt-telemetry")
+        for name in re.findall(r"^# TYPE (\S+)", self.get("/metrics", unix=True).text, re.M):
+            general = re.sub(f"^tt_(process_)?({kinds})_", r"tt_\1KIND_", name)
+            self.assertTrue(name in documented or general in documented, name)
+
     def test_the_figures_are_those_of_status(self):
         self.program()
         self.start()

@@ -1,4 +1,4 @@
-#include "daemon/api.h"
+#include "daemon/web_api.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "report/live_report.h"

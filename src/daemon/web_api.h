@@ -2,8 +2,8 @@
  * The documents of /api/v1, made by the functions of `status --json`, `dump --json` and `leaks --json`. They only need
  * a picture; http.c knows how requests come in.
  */
-#ifndef TDM_DAEMON_API_H
-#define TDM_DAEMON_API_H
+#ifndef TDM_DAEMON_WEB_API_H
+#define TDM_DAEMON_WEB_API_H
 
 #include "analyze/live_buffers.h"
 #include "base/buf.h"
