@@ -25,7 +25,7 @@ enum {
 #define UID_NOBODYS (UINT32_MAX - 1) /* the document of users without programs */
 
 /* What the process sends: a head, then its bytes. The rows come first and make the documents before them old. */
-enum frame_type { FRAME_ROWS = 1, FRAME_DOCUMENT };
+enum frame_type { FRAME_ROWS = 1, FRAME_DOCUMENT, FRAME_SPACE };
 struct frame {
 	uint32_t type, uid;
 	uint64_t len;
@@ -141,6 +141,11 @@ static void sleep_ns(uint64_t ns)
 	nanosleep(&time, NULL);
 }
 
+static uint64_t period_of(uint64_t watch_ns)
+{
+	return tdm_min(watch_ns / PICTURES, PERIOD_MOST);
+}
+
 static uint64_t count_buffers(const struct tdm_picture *picture)
 {
 	uint64_t count = 0;
@@ -151,17 +156,39 @@ static uint64_t count_buffers(const struct tdm_picture *picture)
 	return count;
 }
 
+/* An answer that still fits the counters is as young as the picture. */
+static void send_space(const struct tdm_picture *picture, int fd)
+{
+	struct tdm_leak_space spaces[TDM_LEAK_DEVICES_MAX];
+	size_t count = 0;
+	memset(spaces, 0, sizeof spaces);
+	for (size_t i = 0; i < picture->device_count && count < TDM_LEAK_DEVICES_MAX; i++) {
+		const struct tdm_picture_device *device = &picture->devices[i];
+		if (device->space_ns == 0)
+			continue;
+		struct tdm_leak_space *space = &spaces[count++];
+		space->device = device->key;
+		space->space_ns = device->space_is_old ? device->space_ns : picture->time_ns;
+		space->l1_lowest = device->l1_lowest;
+		space->cb_highest = device->cb_highest;
+		for (size_t k = 0; k < TDM_KIND_COUNT; k++)
+			space->largest[k] = device->kinds[k].largest_free;
+	}
+	send_frame(fd, FRAME_SPACE, 0, spaces, count * sizeof *spaces);
+}
+
 /* Watches once. */
 static void watch_once(struct tdm_state *state, uint64_t watch_ns, const char *dir, int fd)
 {
-	const struct tdm_wish wish = { .parts = TDM_WISH_BUFFERS | TDM_WISH_EVENTS, .no_largest = true };
-	uint64_t period_ns = tdm_min(watch_ns / PICTURES, PERIOD_MOST), begun_ns = tdm_clock_ns(), now_ns = begun_ns;
+	const struct tdm_wish wish = { .parts = TDM_WISH_BUFFERS | TDM_WISH_EVENTS };
+	uint64_t period_ns = period_of(watch_ns), begun_ns = tdm_clock_ns(), now_ns = begun_ns;
 	struct tdm_leaks *leaks = tdm_leaks_new(watch_ns);
 	const struct tdm_picture *picture = NULL;
 	while (leaks != NULL) {
 		picture = tdm_state_look(state, &wish);
 		if (picture == NULL || tdm_leaks_sample(leaks, picture, now_ns) != 0)
 			break;
+		send_space(picture, fd);
 		uint64_t took_ns = tdm_clock_ns() - now_ns;
 		if (now_ns - begun_ns >= watch_ns || count_buffers(picture) > TDM_LEAK_BUFFERS_MAX)
 			break;
@@ -180,13 +207,16 @@ static void work(void *context, int fd)
 {
 	const struct tdm_leak_watch *watch = context;
 	const struct tdm_state_options options = { .ledger_dir = watch->dir, .with_ended = true, .keeps_gone = true };
-	const struct tdm_wish small = { .no_largest = true };
 	struct tdm_state *state = tdm_state_new(&options);
 	while (state != NULL) {
-		if (count_buffers(tdm_state_look(state, &small)) <= TDM_LEAK_BUFFERS_MAX)
+		uint64_t begun_ns = tdm_clock_ns();
+		const struct tdm_picture *picture = tdm_state_look(state, NULL);
+		if (picture != NULL)
+			send_space(picture, fd);
+		if (count_buffers(picture) <= TDM_LEAK_BUFFERS_MAX)
 			watch_once(state, watch->watch_ns, watch->dir, fd);
 		else
-			sleep_ns(watch->watch_ns);
+			sleep_ns(tdm_max(period_of(watch->watch_ns), (tdm_clock_ns() - begun_ns) * SHARE));
 	}
 }
 
@@ -204,7 +234,9 @@ static bool is_possible(const struct frame *frame)
 {
 	return (frame->type == FRAME_ROWS && frame->len <= sizeof(struct tdm_metrics_leak) * TDM_LEAK_ROWS_MAX &&
 		       frame->len % sizeof(struct tdm_metrics_leak) == 0) ||
-	       (frame->type == FRAME_DOCUMENT && frame->len <= DOCUMENT_MAX);
+	       (frame->type == FRAME_DOCUMENT && frame->len <= DOCUMENT_MAX) ||
+	       (frame->type == FRAME_SPACE && frame->len <= sizeof(struct tdm_leak_space) * TDM_LEAK_DEVICES_MAX &&
+		       frame->len % sizeof(struct tdm_leak_space) == 0);
 }
 
 static void take_frame(struct tdm_leak_watch *watch, const struct frame *frame, const char *data)
@@ -214,6 +246,9 @@ static void take_frame(struct tdm_leak_watch *watch, const struct frame *frame, 
 		memcpy(watch->rows, data, frame->len);
 		watch->judged_ns = tdm_clock_ns();
 		forget_documents(watch);
+	} else if (frame->type == FRAME_SPACE) {
+		watch->space_count = frame->len / sizeof *watch->spaces;
+		memcpy(watch->spaces, data, frame->len);
 	} else if (watch->document_count < sizeof watch->documents / sizeof *watch->documents) {
 		struct tdm_leak_document *document = &watch->documents[watch->document_count++];
 		document->uid = frame->uid;
@@ -288,6 +323,30 @@ size_t tdm_leak_watch_rows(const struct tdm_leak_watch *watch, const struct tdm_
 		if (watch->rows[i].kind < TDM_KIND_COUNT)
 			rows[count++] = watch->rows[i];
 	return count;
+}
+
+static void add_space(
+	const struct tdm_leak_space *space, const struct tdm_picture *picture, struct tdm_picture_device *device)
+{
+	bool is_better = (device->space_ns == 0 || device->space_is_old) && space->space_ns > device->space_ns &&
+			 space->space_ns <= picture->time_ns;
+	if (!is_better)
+		return;
+	device->space_ns = space->space_ns;
+	device->space_is_old = true; /* buffers may have come or gone since */
+	device->l1_lowest = space->l1_lowest;
+	device->cb_highest = space->cb_highest;
+	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
+		if (space->largest[k] != TDM_BYTES_UNKNOWN && device->kinds[k].free != TDM_BYTES_UNKNOWN)
+			device->kinds[k].largest_free = tdm_min(space->largest[k], device->kinds[k].free);
+}
+
+void tdm_leak_watch_add_space(const struct tdm_leak_watch *watch, const struct tdm_picture *picture)
+{
+	for (size_t i = 0; i < watch->space_count; i++)
+		for (size_t d = 0; d < picture->device_count; d++)
+			if (picture->devices[d].key == watch->spaces[i].device)
+				add_space(&watch->spaces[i], picture, &picture->devices[d]);
 }
 
 uint64_t tdm_leak_watch_age(const struct tdm_leak_watch *watch, uint64_t now_ns)

@@ -57,6 +57,7 @@ static void look(struct tdm_pages *pages, uint64_t now_ns)
 {
 	if (!tdm_glance_take(&pages->glance, now_ns, pages->sse.count != 0) || pages->glance.picture == NULL)
 		return;
+	tdm_leak_watch_add_space(&pages->leaks, pages->glance.picture);
 	tdm_metrics_update(pages->metrics, pages->glance.picture);
 	if (pages->glance.has_events)
 		tdm_sse_feed(&pages->sse, pages->glance.picture);

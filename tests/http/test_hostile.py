@@ -224,6 +224,18 @@ class Readers(Case):
         self.assertEqual(self.get("/healthz").text, "ok\n")
 
 
+class Many(Case):
+    def test_free_blocks_are_known_with_many_buffers(self):
+        process = subprocess.Popen([os.path.join(TOOLS, "crowd"), "2", "2", "2", "15000"], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, env=self.environment)
+        self.stack.callback(self.end, process)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        self.start("--leaks", "1000")
+        wait_for("the largest free blocks", lambda: len(re.findall(
+            r"^tt_dram_largest_free_block_bytes\{.*\} [1-9]", self.get("/metrics").text, re.M)) == 2)
+        self.assertIn('tt_fragmentation_ratio{', self.get("/metrics").text)
+
+
 class Labels(Case):
     def test_command_lines_with_quotes_newlines_and_thousands_of_characters(self):
         from prometheus_client.openmetrics.parser import text_string_to_metric_families
