@@ -242,26 +242,30 @@ static double single_of(const struct tdm_picture *picture, const struct tdm_pict
 static void write_singles(const struct tdm_metrics_scene *scene)
 {
 	static const struct tdm_metric_family families[SINGLES] = {
-		[TEMPERATURE] = { "tt_temperature_celsius", "celsius", "Temperature of the chip." },
-		[POWER] = { "tt_power_watts", "watts", "Power that the chip takes." },
-		[VOLTAGE] = { "tt_voltage_millivolts", "millivolts", "Core voltage." },
-		[CURRENT] = { "tt_current_milliamps", "milliamps", "Core current." },
-		[CLOCK] = { "tt_aiclk_mhz", "mhz", "Clock of the Tensix cores." },
-		[FAN] = { "tt_fan_speed_rpm", "rpm", "Speed of the fan." },
+		[TEMPERATURE] = { "tt_temperature_celsius", "celsius", "Temperature of the chip.", TDM_METRIC_GAUGE },
+		[POWER] = { "tt_power_watts", "watts", "Power that the chip takes.", TDM_METRIC_GAUGE },
+		[VOLTAGE] = { "tt_voltage_millivolts", "millivolts", "Core voltage.", TDM_METRIC_GAUGE },
+		[CURRENT] = { "tt_current_milliamps", "milliamps", "Core current.", TDM_METRIC_GAUGE },
+		[CLOCK] = { "tt_aiclk_mhz", "mhz", "Clock of the Tensix cores.", TDM_METRIC_GAUGE },
+		[FAN] = { "tt_fan_speed_rpm", "rpm", "Speed of the fan.", TDM_METRIC_GAUGE },
 		[PROCESSES] = { "tt_device_processes", NULL,
-			"Processes that hold memory of the device or have it open." },
-		[L1_CORE] = { "tt_l1_core_bytes", "bytes", "L1 of one core." },
+			"Processes that hold memory of the device or have it open.", TDM_METRIC_GAUGE },
+		[L1_CORE] = { "tt_l1_core_bytes", "bytes", "L1 of one core.", TDM_METRIC_GAUGE },
 		[L1_GAP] = { "tt_l1_gap_bytes", "bytes",
-			"Free bytes between circular buffers and L1 buffers in the fullest core; 0: they meet." },
+			"Free bytes between circular buffers and L1 buffers in the fullest core; 0: they meet.",
+			TDM_METRIC_GAUGE },
 		[L1_CLASH] = { "tt_l1_clash_bytes", "bytes",
-			"Bytes by which circular buffers and L1 buffers overlap in the fullest core." },
+			"Bytes by which circular buffers and L1 buffers overlap in the fullest core.",
+			TDM_METRIC_GAUGE },
 		[L1_PEAK] = { "tt_l1_all_peak_bytes", "bytes",
-			"Everything in L1 together at its peak; only with one process on the device." },
+			"Everything in L1 together at its peak; only with one process on the device.",
+			TDM_METRIC_GAUGE },
 		[SPACE_AGE] = { "tt_space_age_seconds", "seconds",
 			"Age of the largest free blocks and of the gap, which are computed less often; 0: they fit "
-			"the other figures." },
+			"the other figures.",
+			TDM_METRIC_GAUGE },
 		[UPDATED] = { "tt_shm_updated_timestamp_seconds", "seconds",
-			"When tt-metal last changed its shared memory for the device." },
+			"When tt-metal last changed its shared memory for the device.", TDM_METRIC_GAUGE },
 	};
 	for (int f = 0; f < SINGLES; f++) {
 		tdm_metrics_family(scene->text, &families[f]);

@@ -176,14 +176,18 @@ static void write_exporter_processes(const struct tdm_metrics_scene *scene)
 static void write_exporter(const struct tdm_metrics_scene *scene)
 {
 	static const struct tdm_metric_family families[EXPORTERS] = {
-		[EX_POWER] = { "tenstorrent_power_watts", "watts", "Power that the chip takes (name of tt-exporter)." },
+		[EX_POWER] = { "tenstorrent_power_watts", "watts", "Power that the chip takes (name of tt-exporter).",
+			TDM_METRIC_GAUGE },
 		[EX_TEMPERATURE] = { "tenstorrent_temperature_celsius", "celsius",
-			"Temperature of the chip (name of tt-exporter)." },
-		[EX_CLOCK] = { "tenstorrent_aiclk_mhz", "mhz", "Clock of the Tensix cores (name of tt-exporter)." },
+			"Temperature of the chip (name of tt-exporter).", TDM_METRIC_GAUGE },
+		[EX_CLOCK] = { "tenstorrent_aiclk_mhz", "mhz", "Clock of the Tensix cores (name of tt-exporter).",
+			TDM_METRIC_GAUGE },
 		[EX_WORKERS] = { "tenstorrent_active_workers", NULL,
-			"Processes that use the device (name of tt-exporter)." },
-		[EX_DRAM] = { "tenstorrent_dram_used_bytes", "bytes", "DRAM in use (name of tt-exporter)." },
-		[EX_L1] = { "tenstorrent_l1_used_bytes", "bytes", "L1 in use by buffers (name of tt-exporter)." },
+			"Processes that use the device (name of tt-exporter).", TDM_METRIC_GAUGE },
+		[EX_DRAM] = { "tenstorrent_dram_used_bytes", "bytes", "DRAM in use (name of tt-exporter).",
+			TDM_METRIC_GAUGE },
+		[EX_L1] = { "tenstorrent_l1_used_bytes", "bytes", "L1 in use by buffers (name of tt-exporter).",
+			TDM_METRIC_GAUGE },
 	};
 	for (int f = 0; f < EXPORTERS; f++) {
 		tdm_metrics_family(scene->text, &families[f]);

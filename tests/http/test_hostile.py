@@ -31,6 +31,7 @@ class Form(Case):
                      b"GET /metrics HTTP/1.1\r\n\r\n", b"GET /metrics HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
                      b"GET /metrics HTTP/1.1\r\nHost localhost\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
                      b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
+                     b"GET /metrics HTTP/1.1\r\nHost: evil.example\r\nHost: localhost\r\n\r\n",
                      b"GET http://evil.example/metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n"):
             with self.subTest(data=data):
                 with self.connect() as s:
