@@ -92,6 +92,7 @@ class Case(unittest.TestCase):
             for stream in (process.stdout, process.stderr):
                 if stream:
                     stream.close()
+        self.assertIn(process.returncode, (0, -9))  # a sanitizer has another code
 
     def start(self, *options, **environment):
         """The server; self.port and self.socket say where it listens."""
@@ -134,10 +135,12 @@ class Case(unittest.TestCase):
         s.connect(self.socket if unix else ("127.0.0.1", self.port))
         return s
 
-    def raw(self, data, unix=False):
-        """Sends bytes and reads until the connection is closed."""
+    def raw(self, data, unix=False, patience_s=None):
+        """Sends bytes and reads until the connection is closed, or nothing comes for some time if that is allowed."""
         with self.connect(unix) as s:
             out = b""
+            if patience_s is not None:
+                s.settimeout(patience_s)
             try:
                 s.sendall(data)
                 while True:
@@ -147,6 +150,9 @@ class Case(unittest.TestCase):
                     out += more
             except ConnectionError:
                 pass
+            except TimeoutError:
+                if patience_s is None:
+                    raise
             return out
 
     def get(self, path, unix=False, host="localhost", method="GET", **headers):

@@ -17,8 +17,8 @@ class Form(Case):
         self.assertEqual(self.get("/healthz").text, "ok\n")
 
     def refused(self, data, *statuses):
-        """Every answer on the connection is a refusal, or there is none."""
-        out = self.raw(data)
+        """Every answer that comes on the connection is a refusal."""
+        out = self.raw(data, patience_s=2)
         found = [int(status) for status in re.findall(rb"HTTP/1\.[01] (\d+) ", out)]
         for status in found:
             self.assertIn(status, statuses, (data[:80], out[:200]))
