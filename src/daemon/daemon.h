@@ -25,10 +25,15 @@ struct tdm_daemon_options {
 	uint64_t statistics_ns; /* how often to print statistics; 0: only when asked */
 	/* HTTP (http.c) */
 	bool no_http;
-	const char *http_host;   /* NULL: 127.0.0.1 */
-	uint32_t http_port;      /* 0: 9740, and a taken port is only a warning */
-	const char *http_socket; /* a Unix socket, too; NULL: none */
-	const char *token_file;  /* the bearer token; NULL: none */
+	const char *http_host;    /* NULL: 127.0.0.1 */
+	uint32_t http_port;       /* 0: 9740, and a taken port is only a warning */
+	const char *http_socket;  /* a Unix socket, too; NULL: none */
+	const char *token_file;   /* the bearer token; NULL: none */
+	const char *http_hosts;   /* more names that the header Host may have, with commas between them; NULL: none */
+	bool process_metrics;     /* a series for each process, for those who may see it */
+	const char *metric_names; /* families of other exporters: "tt-exporter,tt-telemetry"; NULL: none */
+	uint64_t
+		leak_watch_ns; /* how long buffers are watched before they are judged; 0: as usual; UINT64_MAX: never */
 };
 
 /* Runs until a signal ends it. 0, or a negative code after it has said why on the standard error output. */

@@ -23,6 +23,7 @@ struct row {
 struct buffers {
 	struct tdm_live_list of;
 	struct tdm_buffer_ref *refs;
+	size_t first;    /* of them that is shown */
 	struct row *row; /* being written */
 };
 
@@ -30,8 +31,9 @@ static const void *row_of(const struct tdm_table *table, size_t i)
 {
 	const struct buffers *list = table->context;
 	const struct tdm_picture *picture = list->of.report->picture;
-	const struct tdm_holding *holding = &picture->holdings[list->refs[i].holding];
-	const struct tdm_buffer *buffer = list->refs[i].buffer;
+	const struct tdm_buffer_ref *ref = &list->refs[list->first + i];
+	const struct tdm_holding *holding = &picture->holdings[ref->holding];
+	const struct tdm_buffer *buffer = ref->buffer;
 	bool is_view = tdm_buffer_is_view(buffer);
 	*list->row = (struct row){ .buffer = buffer,
 		.device = holding->number,
@@ -160,7 +162,7 @@ static void put_buffers(
 	const struct tdm_live_report *report, size_t process, struct tdm_buf *out, struct tdm_json *json)
 {
 	struct row row;
-	struct buffers list = { { report, NULL }, NULL, &row };
+	struct buffers list = { .of = { report, NULL }, .row = &row };
 	struct tdm_table table = { TDM_COLUMNS(columns), .row = row_of, .context = &list, .units = TDM_UNITS_ROW,
 		.above = "\n", .indent = 2, .gap = 1, .limit = (size_t)report->limit,
 		.hidden = (uint64_t)!report->stacks << STACK_COLUMN };
@@ -169,7 +171,10 @@ static void put_buffers(
 		list.of.sym = tdm_stack_symbolizer(report->picture, process);
 	out->failed |= list.refs == NULL;
 	if (json != NULL) {
+		size_t skip = (size_t)tdm_min(report->skip, table.count);
 		tdm_json_put_u64(json, "buffer_count", table.count);
+		list.first = skip;
+		table.count -= skip;
 		tdm_json_put_table(json, "buffers", &table);
 	} else {
 		tdm_table_text(&table, &report->term, out);

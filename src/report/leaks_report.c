@@ -10,6 +10,10 @@ enum { SHOWN_MAX = 50 };
 static bool is_chosen(const struct tdm_leaks_report *report, const struct tdm_finding *finding)
 {
 	const struct tdm_buffer_filter *filter = &report->live->filter;
+	const struct tdm_picture *picture = report->live->picture;
+	if (report->live->by_user && (finding->about.process >= picture->process_count ||
+					     picture->processes[finding->about.process].uid != report->live->uid))
+		return false;
 	return !(filter->has_kind && finding->about.kind != filter->kind) &&
 	       !(filter->has_device && finding->about.device != filter->device) && finding->bytes >= report->min_bytes;
 }
@@ -110,14 +114,15 @@ static bool skip_whole(const struct tdm_table *table, const void *row)
 	return ((const struct tdm_picture_process *)row)->refused == 0;
 }
 
-static void json_damaged(const struct tdm_picture *picture, struct tdm_json *json)
+static void json_damaged(const struct tdm_live_report *live, struct tdm_json *json)
 {
+	const struct tdm_picture *picture = live->picture;
 	static const struct tdm_column columns[] = {
 		{ NULL, "ledger", TDM_MEMBER(struct tdm_picture_process, ledger) },
 		{ NULL, "damaged_records", TDM_MEMBER(struct tdm_picture_process, refused) },
 	};
 	const struct tdm_table table = { TDM_COLUMNS(columns), picture->processes, sizeof *picture->processes,
-		picture->process_count, .skip = skip_whole };
+		live->by_user ? 0 : picture->process_count, .skip = skip_whole };
 	tdm_json_put_table(json, "damaged", &table);
 }
 
@@ -149,12 +154,14 @@ void tdm_leaks_json(const struct tdm_leaks_report *report, struct tdm_json *json
 	tdm_json_put_u64(json, "steady", tdm_leaks_chosen(report, TDM_FINDING_OK));
 	tdm_json_put_u64(json, "buffers_beyond_limit", result->sites_left_out);
 	tdm_json_put_array(json, "sites");
+	uint64_t shown = 0;
 	for (size_t i = 0; i < report->findings->count; i++)
-		if (is_shown(report, &report->findings->list[i]))
+		if (is_shown(report, &report->findings->list[i]) &&
+			(report->live->limit == 0 || shown++ < report->live->limit))
 			tdm_finding_json(&view, &report->findings->list[i], json);
 	tdm_json_array_end(json);
 	tdm_stack_symbols_done(&view.symbols);
-	json_damaged(report->live->picture, json);
+	json_damaged(report->live, json);
 	tdm_live_json_problems(report->live, json);
 	tdm_json_object_end(json);
 }

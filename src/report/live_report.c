@@ -293,6 +293,8 @@ void tdm_live_json_processes(const struct tdm_live_report *report, tdm_live_part
 	tdm_json_put_array(json, "processes");
 	for (size_t i = 0; i < report->picture->process_count; i++) {
 		const struct tdm_picture_process *process = &report->picture->processes[i];
+		if (report->by_user && process->uid != report->uid)
+			continue;
 		tdm_json_object(json);
 		json_process(report, process, json);
 		tdm_json_put_array(json, "devices");
@@ -371,6 +373,7 @@ void tdm_live_json_problems(const struct tdm_live_report *report, struct tdm_jso
 		{ NULL, "reason", TDM_MEMBER(struct tdm_picture_problem, text), .flags = TDM_ZERO_IS_UNKNOWN },
 	};
 	const struct tdm_table table = { TDM_COLUMNS(columns), report->picture->problems,
-		sizeof *report->picture->problems, report->picture->problem_count, .skip = skip_read };
+		sizeof *report->picture->problems, report->by_user ? 0 : report->picture->problem_count,
+		.skip = skip_read };
 	tdm_json_put_table(json, "unreadable", &table);
 }

@@ -18,6 +18,9 @@ struct tdm_live_report {
 	struct tdm_buffer_filter filter;
 	enum tdm_buffer_sort sort;
 	uint64_t limit; /* buffers of each process; 0: all */
+	uint64_t skip;  /* buffers of each process that come before those, in JSON */
+	bool by_user;   /* in JSON only processes of `uid`, and no files that cannot be read */
+	uint32_t uid;
 	bool stacks;
 	bool map; /* show where buffers are: in text instead of the tables, in JSON in addition */
 };

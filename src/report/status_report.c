@@ -219,16 +219,18 @@ void tdm_status_json_sources(const struct tdm_field *field, struct tdm_json *jso
 	tdm_json_array_end(json);
 }
 
-static void json_status(const struct tdm_picture *picture, struct tdm_json *json)
+static void json_status(const struct tdm_status_report *report, struct tdm_json *json)
 {
+	const struct tdm_picture *picture = report->picture;
 #define PROBLEM(member) TDM_MEMBER(struct tdm_picture_problem, member), .flags = TDM_ZERO_IS_UNKNOWN
 	static const struct tdm_column columns[] = {
 		{ NULL, "source", PROBLEM(from), .get = tdm_get_source },
 		{ NULL, "place", PROBLEM(place) },
 		{ NULL, "reason", PROBLEM(text) },
 	};
+	/* They name files of other users. */
 	const struct tdm_table problems = { TDM_COLUMNS(columns), picture->problems, sizeof *picture->problems,
-		picture->problem_count };
+		report->pick.by_user ? 0 : picture->problem_count };
 	tdm_json_put_object(json, "status");
 	tdm_json_put_known(json, "taken_ns", picture->real_ns != 0, picture->real_ns);
 	tdm_json_put_u64(json, "device_count", picture->device_count);
@@ -240,7 +242,7 @@ static void json_status(const struct tdm_picture *picture, struct tdm_json *json
 void tdm_status_json(const struct tdm_status_report *report, struct tdm_json *json)
 {
 	tdm_json_envelope(json, "tidemark.status");
-	json_status(report->picture, json);
+	json_status(report, json);
 	tdm_smi_machine(json, report->machine);
 	tdm_json_put_object(json, "host_sw_vers");
 	tdm_json_put_text(json, "tidemark", TDM_VERSION_STRING);

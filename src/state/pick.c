@@ -102,6 +102,8 @@ bool tdm_pick_is_pid(const struct tdm_picture_process *process, int32_t pid)
 
 bool tdm_pick_names(const struct tdm_pick *pick, const struct tdm_picture_process *process)
 {
+	if (pick->by_user && process->uid != pick->uid)
+		return false;
 	for (size_t i = 0; i < pick->pid_count; i++)
 		if (tdm_pick_is_pid(process, pick->pids[i]))
 			return true;

@@ -22,6 +22,8 @@ struct tdm_pick {
 	const char *device; /* NULL: all */
 	const int32_t *pids;
 	size_t pid_count; /* 0: all */
+	bool by_user;     /* only processes of `uid` */
+	uint32_t uid;
 };
 
 /* Whether a process has this pid, for the reader or for itself. */

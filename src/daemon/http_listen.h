@@ -1,0 +1,18 @@
+/* The sockets that HTTP listens on. */
+#ifndef TDM_DAEMON_HTTP_LISTEN_H
+#define TDM_DAEMON_HTTP_LISTEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+
+/* `host`: an address or a name; NULL: 127.0.0.1. A descriptor, with *port set to the one that was taken if it was 0; or
+ * a negative code with a message. */
+int tdm_http_listen_tcp(const char *host, uint16_t *port, struct tdm_diag *diag);
+
+/* A socket in the file system that every user may connect to: what he gets depends on who he is. A socket that nobody
+ * listens to any more is replaced; anything else is not. A descriptor, or a negative code with a message. */
+int tdm_http_listen_unix(const char *path, struct tdm_diag *diag);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * The HTTP side of the daemon without its socket server, for tests: shows the ledgers of a folder.
+ *
+ * usage: http_alone [--dir DIR] [--host HOST] [--port N] [--socket PATH] [--token FILE] [--hosts NAMES] [--names NAMES]
+ *                   [--processes] [--stats] [--leaks MS|off]
+ *
+ * Prints "ready PORT" and goes on until its standard input ends.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/http.h"
+#include "daemon/loop.h"
+
+static struct tdm_loop loop;
+
+static void input_ready(struct tdm_watch *watch, uint32_t events)
+{
+	char text[64];
+	(void)events;
+	if (read(watch->fd, text, sizeof text) <= 0)
+		tdm_loop_end(&loop);
+}
+
+static void fill_stats(void *context, struct tdm_server_stats *stats)
+{
+	(void)context;
+	*stats = (struct tdm_server_stats){
+#define X(member, type, name, label, value, unit, help) .member = 3,
+		TDM_SERVER_STATS_LIST(X)
+#undef X
+	};
+}
+
+static bool take_option(const char *name, const char *value, struct tdm_daemon_options *options)
+{
+	if (strcmp(name, "--dir") == 0)
+		options->dir = value;
+	else if (strcmp(name, "--host") == 0)
+		options->http_host = value;
+	else if (strcmp(name, "--port") == 0)
+		options->http_port = (uint32_t)atoi(value);
+	else if (strcmp(name, "--socket") == 0)
+		options->http_socket = value;
+	else if (strcmp(name, "--token") == 0)
+		options->token_file = value;
+	else if (strcmp(name, "--hosts") == 0)
+		options->http_hosts = value;
+	else if (strcmp(name, "--names") == 0)
+		options->metric_names = value;
+	else if (strcmp(name, "--leaks") == 0)
+		options->leak_watch_ns =
+			strcmp(value, "off") == 0 ? UINT64_MAX : strtoull(value, NULL, 10) * UINT64_C(1000000);
+	else
+		return false;
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	struct tdm_daemon_options options = { .leak_watch_ns = UINT64_MAX };
+	struct tdm_watch input = { .fd = STDIN_FILENO, .events = EPOLLIN, .ready = input_ready };
+	struct tdm_http_sources sources = { 0 };
+	struct tdm_http *http;
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--processes") == 0)
+			options.process_metrics = true;
+		else if (strcmp(argv[i], "--stats") == 0)
+			sources.stats = fill_stats;
+		else if (i + 1 < argc && take_option(argv[i], argv[i + 1], &options))
+			i++;
+		else
+			return 2;
+	}
+	const struct tdm_state_options state = { .ledger_dir = options.dir };
+	sources.state = tdm_state_new(&state);
+	if (sources.state == NULL || tdm_loop_init(&loop) != 0 || tdm_loop_add(&loop, &input) != 0 ||
+		tdm_http_start(&loop, &options, &sources, &http) != 0)
+		return 1;
+	printf("ready %u\n", tdm_http_port(http));
+	fflush(stdout);
+	int err = tdm_loop_run(&loop);
+	tdm_http_stop(http);
+	tdm_state_free(sources.state);
+	tdm_loop_done(&loop);
+	return err == 0 ? 0 : 1;
+}
