@@ -79,6 +79,10 @@ static int check_holdings(struct tdm_picture *picture, struct tdm_diag *diag)
 		first += process->holding_count;
 		if (process->is_claimed && process->who == NULL)
 			return refuse(diag, "a process is claimed, but by no ledger");
+		if (process->who != NULL && process->ledger == NULL)
+			process->ledger = ""; /* views print it */
+		if (process->who == NULL && process->refused != 0)
+			return refuse(diag, "a process without a ledger has records");
 	}
 	return 0;
 }

@@ -13,10 +13,12 @@ static bool read_i64(const struct tdm_json_token *token, int64_t *value)
 {
 	struct tdm_str digits = token->text;
 	uint64_t number;
+	if (token->part != TDM_JSON_PART_NUMBER)
+		return false;
 	bool is_negative = digits.len != 0 && digits.ptr[0] == '-';
 	digits.ptr += is_negative;
 	digits.len -= is_negative;
-	if (token->part != TDM_JSON_PART_NUMBER || tdm_str_parse_u64(digits, &number) != 0 || number > INT64_MAX)
+	if (tdm_str_parse_u64(digits, &number) != 0 || number > INT64_MAX)
 		return false;
 	*value = is_negative ? -(int64_t)number : (int64_t)number;
 	return true;
