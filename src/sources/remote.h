@@ -17,7 +17,7 @@
 enum {
 	TDM_REMOTE_PORT = 9740,
 	TDM_REMOTE_HOSTS_MAX = 1024,
-	TDM_REMOTE_NAME_CAP = 80,
+	TDM_REMOTE_NAME_CAP = 128,
 	TDM_REMOTE_REASON_CAP = 200,
 	TDM_REMOTE_TIMEOUT_MS = 5000,
 	TDM_REMOTE_AGAIN_MS = 1000, /* a machine that did not answer is asked again after this time */

@@ -13,7 +13,7 @@ bool tdm_pick_is(const struct tdm_picture_device *device, const char *name);
 
 /* The device's number as every view shows it: "0", "0v" for a virtual one, "/0" if only its device node is known, else
  * "#" and its place; after the name of its host and a colon, if it is of another machine. Returns dst. */
-enum { TDM_PICK_LABEL_CAP = 96 };
+enum { TDM_PICK_LABEL_CAP = 160 };
 char *tdm_pick_label(const struct tdm_picture_device *device, char *dst, size_t cap);
 
 /* Whether `name` could mean a device at all. */
