@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "report/picture_json.h"
 #include "state/picture_shape.h"
 #include "state/remote_picture.h"
@@ -574,6 +575,35 @@ static void test_refused(void **state)
 	}
 }
 
+/* docs/formats/json.md names every key. */
+static void check_documented(const struct tdm_shape *shape, const char *page)
+{
+	for (size_t i = 0; i < shape->field_count; i++) {
+		const struct tdm_shape_field *field = &shape->fields[i];
+		char key[64];
+		snprintf(key, sizeof key, "`%s`", field->key);
+		if (strstr(page, key) == NULL)
+			fail_msg("docs/formats/json.md does not name %s", key);
+		if (field->shape != NULL)
+			check_documented(field->shape, page);
+	}
+}
+
+static void test_documented(void **state)
+{
+	(void)state;
+	struct tdm_buf page;
+	tdm_buf_init(&page);
+	assert_int_equal(tdm_file_read(TDM_TEST_DATA "/../../docs/formats/json.md", 1 << 20, &page), 0);
+	const char *section = strstr(page.data, "## `tidemark.picture`");
+	assert_non_null(section);
+	char *end = strstr(section + 3, "\n## ");
+	assert_non_null(end);
+	*end = '\0';
+	check_documented(&tdm_shape_picture, section);
+	tdm_buf_done(&page);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -582,6 +612,7 @@ int main(void)
 		cmocka_unit_test(test_without_processes),
 		cmocka_unit_test(test_cut_off),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_documented),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
