@@ -1,14 +1,45 @@
+/*
+ * libcurl and the two dozen libraries that it needs take longer to load than most commands run, so they are loaded when
+ * a machine is asked, not when the program starts.
+ */
 #include "sources/remote.h"
 #include "base/clock.h"
 #include "base/err.h"
 
 #include <curl/curl.h>
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { URL_CAP = 512, CONNECT_PART = 2 /* of the time-out */ };
+
+static const char library_name[] = "libcurl.so.4";
+
+#define FUNCTION_LIST(X)       \
+	X(global_init)         \
+	X(global_cleanup)      \
+	X(easy_init)           \
+	X(easy_setopt)         \
+	X(easy_getinfo)        \
+	X(easy_strerror)       \
+	X(easy_cleanup)        \
+	X(multi_init)          \
+	X(multi_add_handle)    \
+	X(multi_remove_handle) \
+	X(multi_perform)       \
+	X(multi_poll)          \
+	X(multi_info_read)     \
+	X(multi_cleanup)       \
+	X(slist_append)        \
+	X(slist_free_all)
+
+struct library {
+#define X(name) __typeof__(&curl_##name) name;
+	FUNCTION_LIST(X)
+#undef X
+};
 
 struct machine {
 	struct tdm_remote_host shown;
@@ -23,6 +54,8 @@ struct machine {
 };
 
 struct tdm_remote {
+	struct library curl;
+	bool has_curl;
 	CURLM *multi;
 	struct curl_slist *headers;
 	struct machine *machines;
@@ -130,12 +163,12 @@ static size_t take_bytes(char *data, size_t size, size_t count, void *to)
 /* What stays the same from request to request. */
 static int set_up(const struct tdm_remote *remote, struct machine *machine)
 {
-	CURL *easy = machine->easy = curl_easy_init();
+	CURL *easy = machine->easy = remote->curl.easy_init();
 	const char *certificates = getenv("SSL_CERT_FILE"); /* as other programs with OpenSSL do */
 	if (easy == NULL)
 		return -ENOMEM;
 	CURLcode code = CURLE_OK;
-#define SET(option, value) code = code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_##option, value)
+#define SET(option, value) code = code != CURLE_OK ? code : remote->curl.easy_setopt(easy, CURLOPT_##option, value)
 	SET(WRITEFUNCTION, take_bytes);
 	SET(WRITEDATA, machine);
 	SET(PRIVATE, machine);
@@ -163,8 +196,8 @@ static int start(struct tdm_remote *remote, struct machine *machine, const char 
 	machine->is_too_long = false;
 	machine->most = most;
 	machine->error[0] = '\0';
-	if (curl_easy_setopt(machine->easy, CURLOPT_URL, url) != CURLE_OK ||
-		curl_multi_add_handle(remote->multi, machine->easy) != CURLM_OK)
+	if (remote->curl.easy_setopt(machine->easy, CURLOPT_URL, url) != CURLE_OK ||
+		remote->curl.multi_add_handle(remote->multi, machine->easy) != CURLM_OK)
 		return -ENOMEM;
 	machine->is_asked = true;
 	remote->busy++;
@@ -184,15 +217,15 @@ static void finish(struct tdm_remote *remote, struct machine *machine, CURLcode 
 {
 	long status = 0;
 	struct tdm_remote_host *shown = &machine->shown;
-	curl_easy_getinfo(machine->easy, CURLINFO_RESPONSE_CODE, &status);
-	curl_multi_remove_handle(remote->multi, machine->easy);
+	remote->curl.easy_getinfo(machine->easy, CURLINFO_RESPONSE_CODE, &status);
+	remote->curl.multi_remove_handle(remote->multi, machine->easy);
 	machine->is_asked = false;
 	remote->busy--;
 	shown->reason[0] = '\0';
 	if (machine->is_too_long)
 		snprintf(shown->reason, sizeof shown->reason, "its answer is longer than %zu MiB", machine->most >> 20);
 	else if (code != CURLE_OK)
-		tdm_str_shown(tdm_str_of(machine->error[0] != '\0' ? machine->error : curl_easy_strerror(code)),
+		tdm_str_shown(tdm_str_of(machine->error[0] != '\0' ? machine->error : remote->curl.easy_strerror(code)),
 			shown->reason, sizeof shown->reason);
 	else if (status != 200)
 		say_status(machine, status);
@@ -211,12 +244,13 @@ static void finish_all(struct tdm_remote *remote)
 {
 	CURLMsg *message;
 	int left;
-	while ((message = curl_multi_info_read(remote->multi, &left)) != NULL) {
+	while ((message = remote->curl.multi_info_read(remote->multi, &left)) != NULL) {
 		char *machine = NULL;
 		if (message->msg != CURLMSG_DONE)
 			continue;
 		CURLcode code = message->data.result;
-		if (curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &machine) == CURLE_OK && machine != NULL)
+		if (remote->curl.easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &machine) == CURLE_OK &&
+			machine != NULL)
 			finish(remote, (struct machine *)machine, code);
 	}
 }
@@ -225,7 +259,7 @@ int tdm_remote_ask(struct tdm_remote *remote, const char *path, size_t most, uns
 {
 	uint64_t now = tdm_clock_ns(), end = now + wait_ms * TDM_NS_PER_MS;
 	int running;
-	if (curl_multi_perform(remote->multi, &running) != CURLM_OK)
+	if (remote->curl.multi_perform(remote->multi, &running) != CURLM_OK)
 		return -EIO;
 	finish_all(remote);
 	for (size_t i = 0; i < remote->count; i++) {
@@ -235,13 +269,14 @@ int tdm_remote_ask(struct tdm_remote *remote, const char *path, size_t most, uns
 			return err;
 	}
 	for (;;) {
-		if (curl_multi_perform(remote->multi, &running) != CURLM_OK)
+		if (remote->curl.multi_perform(remote->multi, &running) != CURLM_OK)
 			return -EIO;
 		finish_all(remote);
 		now = tdm_clock_ns();
 		if (remote->busy == 0 || now >= end)
 			return 0;
-		if (curl_multi_poll(remote->multi, NULL, 0, (int)((end - now) / TDM_NS_PER_MS) + 1, NULL) != CURLM_OK)
+		if (remote->curl.multi_poll(remote->multi, NULL, 0, (int)((end - now) / TDM_NS_PER_MS) + 1, NULL) !=
+			CURLM_OK)
 			return -EIO;
 	}
 }
@@ -253,24 +288,53 @@ static int add_token(struct tdm_remote *remote, const char *token)
 	struct tdm_buf line;
 	tdm_buf_init(&line);
 	tdm_buf_printf(&line, "Authorization: Bearer %s", token);
-	remote->headers = tdm_buf_failed(&line) ? NULL : curl_slist_append(NULL, line.data);
+	remote->headers = tdm_buf_failed(&line) ? NULL : remote->curl.slist_append(NULL, line.data);
 	tdm_buf_done(&line);
 	return remote->headers != NULL ? 0 : -ENOMEM;
+}
+
+/* It stays loaded until the program ends: its libraries cannot be unloaded safely. */
+static int load_library(struct library *curl, struct tdm_diag *diag)
+{
+	void *handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL), *symbol = NULL;
+	if (handle == NULL)
+		return tdm_diag_set(diag, -ENOENT, 0, 0,
+			"%s, which other machines are asked with, is missing: install libcurl4", library_name);
+#define X(name)                                                                                                 \
+	symbol = dlsym(handle, "curl_" #name);                                                                  \
+	if (symbol == NULL)                                                                                     \
+		return tdm_diag_set(diag, -ENOENT, 0, 0, "%s is too old: it has no curl_" #name, library_name); \
+	memcpy(&curl->name, &symbol, sizeof symbol);
+	FUNCTION_LIST(X)
+#undef X
+	return 0;
+}
+
+static int open_all(struct tdm_remote *remote, const struct tdm_remote_options *options, struct tdm_diag *diag)
+{
+	int err = load_library(&remote->curl, diag);
+	if (err == 0)
+		err = remote->curl.global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? 0 : -ENOMEM;
+	remote->has_curl = err == 0;
+	if (err == 0)
+		remote->multi = remote->curl.multi_init();
+	if (err == 0 && remote->multi == NULL)
+		err = -ENOMEM;
+	if (err == 0 && options->token != NULL)
+		err = add_token(remote, options->token);
+	for (size_t i = 0; err == 0 && i < remote->count; i++)
+		err = set_up(remote, &remote->machines[i]);
+	return err;
 }
 
 int tdm_remote_new(const struct tdm_remote_options *options, struct tdm_remote **out, struct tdm_diag *diag)
 {
 	struct tdm_remote *remote = calloc(1, sizeof *remote);
-	int err = remote == NULL || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK ? -ENOMEM : 0;
+	int err = remote == NULL ? -ENOMEM : name_machines(remote, options->hosts, diag);
 	if (err == 0) {
 		remote->timeout_ms = options->timeout_ms != 0 ? options->timeout_ms : TDM_REMOTE_TIMEOUT_MS;
-		remote->multi = curl_multi_init();
-		err = remote->multi == NULL ? -ENOMEM : name_machines(remote, options->hosts, diag);
+		err = open_all(remote, options, diag);
 	}
-	if (err == 0 && options->token != NULL)
-		err = add_token(remote, options->token);
-	for (size_t i = 0; err == 0 && i < remote->count; i++)
-		err = set_up(remote, &remote->machines[i]);
 	if (err == -ENOMEM)
 		tdm_diag_set(diag, err, 0, 0, "out of memory");
 	if (err != 0) {
@@ -288,14 +352,18 @@ void tdm_remote_free(struct tdm_remote *remote)
 	for (size_t i = 0; i < remote->count; i++) {
 		struct machine *machine = &remote->machines[i];
 		if (machine->is_asked)
-			curl_multi_remove_handle(remote->multi, machine->easy);
-		curl_easy_cleanup(machine->easy);
+			remote->curl.multi_remove_handle(remote->multi, machine->easy);
+		if (machine->easy != NULL)
+			remote->curl.easy_cleanup(machine->easy);
 		tdm_buf_done(&machine->coming);
 		tdm_buf_done(&machine->shown.answer);
 	}
-	curl_multi_cleanup(remote->multi);
-	curl_slist_free_all(remote->headers);
-	curl_global_cleanup();
+	if (remote->multi != NULL)
+		remote->curl.multi_cleanup(remote->multi);
+	if (remote->has_curl) {
+		remote->curl.slist_free_all(remote->headers);
+		remote->curl.global_cleanup();
+	}
 	free(remote->machines);
 	free(remote);
 }
