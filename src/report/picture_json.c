@@ -9,6 +9,7 @@
 #include "report/stack_report.h"
 #include "state/picture_shape.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -375,24 +376,57 @@ static void done(struct writer *w)
 	free(w->frame_texts);
 }
 
+/* Leaves out the processes that the reader may not see. The lists are new ones, owned by the caller. */
+static int choose_processes(const struct tdm_picture_json *options, struct tdm_picture *shown)
+{
+	const struct tdm_picture *all = options->picture;
+	shown->process_count = shown->holding_count = shown->problem_count = 0;
+	shown->processes = malloc((all->process_count + 1) * sizeof *all->processes);
+	shown->holdings = malloc((all->holding_count + 1) * sizeof *all->holdings);
+	if (shown->processes == NULL || shown->holdings == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < all->process_count; i++) {
+		const struct tdm_picture_process *process = &all->processes[i];
+		if (!options->with_processes || process->uid != options->uid)
+			continue;
+		for (size_t h = 0; h < process->holding_count; h++) {
+			struct tdm_holding *holding = &shown->holdings[shown->holding_count++];
+			*holding = all->holdings[process->first_holding + h];
+			holding->process = (uint32_t)shown->process_count;
+		}
+		shown->processes[shown->process_count++] = *process;
+	}
+	return 0;
+}
+
+static void write_document(struct writer *w)
+{
+	if (tdm_map_init(&w->texts.by_key) != 0 || tdm_map_init(&w->stacks.by_key) != 0 ||
+		tdm_map_init(&w->ranges.by_key) != 0 || tdm_intern_init(&w->functions) != 0) {
+		w->failed = true;
+		return;
+	}
+	tdm_json_envelope(w->json, "tidemark.picture");
+	tdm_json_key(w->json, "picture");
+	put_structure(w, &tdm_shape_picture, (const char *)w->picture);
+	tdm_json_object_end(w->json);
+}
+
 void tdm_picture_json(const struct tdm_picture_json *options, struct tdm_buf *out)
 {
 	struct tdm_json json;
 	struct tdm_picture shown = *options->picture;
 	struct writer w = { .options = options, .picture = &shown, .json = &json };
-	if (!options->with_processes)
-		shown.process_count = shown.holding_count = shown.problem_count = 0;
+	bool is_chosen = options->only_user || !options->with_processes;
 	tdm_json_init(&json, out);
 	json.compact = true;
-	if (tdm_map_init(&w.texts.by_key) == 0 && tdm_map_init(&w.stacks.by_key) == 0 &&
-		tdm_map_init(&w.ranges.by_key) == 0 && tdm_intern_init(&w.functions) == 0) {
-		tdm_json_envelope(&json, "tidemark.picture");
-		tdm_json_key(&json, "picture");
-		put_structure(&w, &tdm_shape_picture, (const char *)&shown);
-		tdm_json_object_end(&json);
-	} else {
-		w.failed = true;
-	}
+	w.failed = is_chosen && choose_processes(options, &shown) != 0;
+	if (!w.failed)
+		write_document(&w);
 	out->failed |= w.failed;
 	done(&w);
+	if (is_chosen) {
+		free(shown.processes);
+		free(shown.holdings);
+	}
 }

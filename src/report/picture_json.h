@@ -8,7 +8,9 @@
 struct tdm_picture_json {
 	const struct tdm_picture *picture;
 	bool with_processes; /* else only the figures of devices, and no places of problems */
-	bool with_buffers;   /* those that are in the picture, with their texts, stacks and core ranges */
+	bool only_user;      /* only the processes of the user `uid`, and no problems */
+	uint32_t uid;
+	bool with_buffers; /* those that are in the picture, with their texts, stacks and core ranges */
 	/* Frames are written as functions and lines. Another machine cannot look them up. */
 	bool with_functions;
 };

@@ -7,7 +7,7 @@ Pictures of other machines. Each has a small HTTP server, fleet_server, in place
   $ for m in one two three; do until test -e $m/port; do sleep 0.05; done; done
   $ one=127.0.0.1:$(cat one/port) two=127.0.0.1:$(cat two/port) three=127.0.0.1:$(cat three/port)
   $ calm() { # what differs from run to run
-  >   sed -E "s/$one/ONE/g; s/$two/TWO/g; s/$three/THREE/g; s/^tidemark [0-9.]+, [0-9: -]{19}/tidemark VERSION, TIME/; s/ +/ /g; s/after [0-9]+ m/after N m/; s/Time: [-0-9: ]+/Time: NOW/; s/timed out after .*;/timed out;/"
+  >   sed -E "s/$one/ONE/g; s/$two/TWO/g; s/$three/THREE/g; s/^tidemark [0-9.]+, [0-9: -]{19}/tidemark VERSION, TIME/; s/ +/ /g; s/after [0-9]+ m/after N m/; s/Time: [-0-9: ]+/Time: NOW/; s/ [0-9]+s old/ Ns old/; s/timed out after .*;/timed out;/"
   > }
 
 Two machines, and one that does not answer: it is named, with the reason.
@@ -173,11 +173,11 @@ Leaks: what ended without freeing, on which machine. A machine that does not ans
   read 2 processes once
   
   steady weights (dram, TWO, device 0, process 4242 train)
-   1 buffer of 30 GiB; the oldest here is 58m 19s old
+   1 buffer of 30 GiB; the oldest here is 58m Ns old
   steady load (model.py:12) (dram, ONE, device 0, process 4242 python3)
-   1 buffer of 2.00 GiB; the oldest here is 3m 20s old
+   1 buffer of 2.00 GiB; the oldest here is 3m Ns old
   steady kv_cache (dram, ONE, device 0, process 4242 python3)
-   1 buffer of 1024.00 MiB; the oldest here is 58m 20s old
+   1 buffer of 1024.00 MiB; the oldest here is 58m Ns old
   
   no leak found; 3 sites are steady
   (one picture shows no growth: 'tidemark leaks --for 30s' watches)

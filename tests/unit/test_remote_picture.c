@@ -342,6 +342,43 @@ static void test_without_processes(void **state)
 	tdm_buf_done(&out);
 }
 
+/* A user sees his own processes, and the sums of all. */
+static void test_of_one_user(void **state)
+{
+	(void)state;
+	struct make make;
+	struct tdm_remote_picture remote;
+	struct tdm_intern texts;
+	struct tdm_diag diag = { 0 };
+	struct tdm_buf out;
+	make_init(&make);
+	struct tdm_picture_device *device = make_n150(&make, 0);
+	device->key = 5;
+	make_kind(device, TDM_KIND_DRAM, 4 * MAKE_GIB, 12 * MAKE_GIB);
+	make_process(&make, 4242, "python secret.py")->uid = 1;
+	make_amount(&make, make_holding(&make, 0), TDM_KIND_DRAM, MAKE_GIB);
+	make_process(&make, 4243, "python mine.py")->uid = 2;
+	make_amount(&make, make_holding(&make, 0), TDM_KIND_DRAM, 2 * MAKE_GIB);
+	snprintf(make.problems[0].place, sizeof make.problems[0].place, "/dev/shm/secret");
+	make.picture.problem_count = 1;
+	tdm_buf_init(&out);
+	tdm_picture_json(
+		&(struct tdm_picture_json){
+			.picture = &make.picture, .with_processes = true, .only_user = true, .uid = 2 },
+		&out);
+	assert_null(strstr(out.data, "secret"));
+	assert_int_equal(tdm_intern_init(&texts), 0);
+	tdm_remote_picture_read(tdm_buf_str(&out), &texts, &remote, &diag);
+	assert_string_equal(diag.text, "");
+	assert_int_equal(remote.picture.process_count, 1);
+	assert_string_equal(remote.picture.processes[0].command, "python mine.py");
+	assert_true(remote.picture.holdings[0].kinds[TDM_KIND_DRAM].used == 2 * MAKE_GIB);
+	assert_true(remote.picture.devices[0].kinds[TDM_KIND_DRAM].unattributed == 2 * MAKE_GIB);
+	tdm_remote_picture_done(&remote);
+	tdm_intern_done(&texts);
+	tdm_buf_done(&out);
+}
+
 /* A picture that ends anywhere is refused, with a reason. */
 static void test_cut_off(void **state)
 {
@@ -468,6 +505,7 @@ int main(void)
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_no_member_is_forgotten),
 		cmocka_unit_test(test_without_processes),
+		cmocka_unit_test(test_of_one_user),
 		cmocka_unit_test(test_cut_off),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_documented),
