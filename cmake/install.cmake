@@ -70,6 +70,19 @@ tdm_install_python(library ${TDM_PYTHON_DIR})
 tdm_install_python(package lib/python3/dist-packages EXCLUDE_FROM_ALL)
 install(FILES LICENSE DESTINATION share/doc/tidemark RENAME copyright COMPONENT package EXCLUDE_FROM_ALL)
 
+# What a fleet needs: rules, dashboard, examples. The units are for the package, whose commands are in /usr/bin.
+install(DIRECTORY deploy DESTINATION ${CMAKE_INSTALL_DATADIR}/tidemark COMPONENT common)
+if(TARGET tidemarkd)
+	install(FILES deploy/systemd/tidemarkd.service deploy/systemd/tidemarkd.socket
+		DESTINATION lib/systemd/system COMPONENT package EXCLUDE_FROM_ALL)
+	install(FILES deploy/systemd/tidemark.sysusers DESTINATION lib/sysusers.d RENAME tidemark.conf
+		COMPONENT package EXCLUDE_FROM_ALL)
+	install(FILES deploy/systemd/tidemark.tmpfiles DESTINATION lib/tmpfiles.d RENAME tidemark.conf
+		COMPONENT package EXCLUDE_FROM_ALL)
+	set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/cmake/debian/postinst
+		${PROJECT_SOURCE_DIR}/cmake/debian/prerm ${PROJECT_SOURCE_DIR}/cmake/debian/postrm)
+endif()
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME tidemark)
 set(CPACK_PACKAGE_VENDOR "Tidemark developers")
@@ -88,7 +101,7 @@ set(CPACK_INSTALL_CMAKE_PROJECTS
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "fonts-dejavu-core") # letters in charts
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "fonts-dejavu-core, libcurl4") # letters in charts; --connect
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3 (>= 3.11)")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)

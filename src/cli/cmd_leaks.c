@@ -14,12 +14,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { INTERVAL_MS = 200, PICTURES_MIN = 32 };
+/* A daemon takes a picture every half second. */
+enum { INTERVAL_MS = 200, REMOTE_INTERVAL_MS = 500, PICTURES_MIN = 32 };
 
 struct request {
 	const struct tdm_cmd *cmd;
 	struct tdm_pids pids;
 	char **paths; /* NULL: all in the directory */
+	struct tdm_connect connect;
 	uint64_t watch_ns, interval_ns;
 	bool json, ascii, fail, fail_suspect;
 	struct tdm_live_report live;
@@ -34,8 +36,12 @@ static int read_options(struct tdm_args *args, struct request *request)
 	if (request->interval_ns != 0 && request->watch_ns == 0)
 		return tdm_cmd_usage_error(args->cmd, "--interval needs --for, which says how long to watch");
 	if (request->interval_ns == 0) /* watching for a short time needs enough pictures too */
-		request->interval_ns = tdm_min(INTERVAL_MS * TDM_NS_PER_MS, request->watch_ns / PICTURES_MIN);
+		request->interval_ns = request->connect.hosts != NULL
+					       ? REMOTE_INTERVAL_MS * TDM_NS_PER_MS
+					       : tdm_min(INTERVAL_MS * TDM_NS_PER_MS, request->watch_ns / PICTURES_MIN);
 	request->paths = args->positional_count != 0 ? args->positional : NULL;
+	if (request->connect.hosts != NULL && (request->paths != NULL || request->live.dir != NULL))
+		return tdm_cmd_usage_error(args->cmd, "--connect shows other machines: name no ledger and no --dir");
 	return 0;
 }
 
@@ -53,6 +59,8 @@ static int take_picture(struct request *request, struct tdm_leaks *leaks, struct
 {
 	uint64_t before_ns = tdm_clock_ns();
 	int code = tdm_ledgers_look(request->cmd, ledgers, TDM_WISH_EVENTS);
+	if (ledgers->fleet != NULL) /* other machines' pictures are older than their answers */
+		before_ns = tdm_fleet_since(ledgers->fleet);
 	if (code == 0 && tdm_leaks_sample(leaks, ledgers->picture, before_ns) != 0)
 		code = tdm_cmd_error(request->cmd, "out of memory");
 	return code;
@@ -114,6 +122,9 @@ static int exit_code(const struct request *request, const struct tdm_ledgers *le
 		count += tdm_leaks_chosen(&request->report, TDM_FINDING_BROKEN);
 	if (request->fail_suspect)
 		count += tdm_leaks_chosen(&request->report, TDM_FINDING_WARNING);
+	if (count == 0 && request->connect.hosts != NULL && (request->fail || request->fail_suspect) &&
+		tdm_live_unread_count(&request->live) != 0)
+		return TDM_EXIT_USAGE; /* a machine that does not answer may have leaks */
 	if (count == 0 && tdm_leaks_damaged(&request->report, NULL) != 0 &&
 		(request->paths != NULL || request->fail || request->fail_suspect))
 		return TDM_EXIT_USAGE; /* what is damaged may have leaked */
@@ -149,8 +160,10 @@ static int run_request(struct request *request)
 	};
 	struct tdm_ledgers ledgers;
 	struct tdm_leaks *leaks = tdm_leaks_new(request->watch_ns);
-	int code = leaks != NULL ? tdm_ledgers_open(request->cmd, options, &ledgers)
-				 : tdm_cmd_error(request->cmd, "out of memory");
+	int code = leaks == NULL ? tdm_cmd_error(request->cmd, "out of memory")
+		   : request->connect.hosts != NULL
+			   ? tdm_ledgers_connect(request->cmd, &request->connect, &request->pids, &ledgers)
+			   : tdm_ledgers_open(request->cmd, options, &ledgers);
 	if (code != 0) {
 		tdm_leaks_free(leaks);
 		return code;
@@ -173,10 +186,14 @@ static int cmd_leaks_run(struct tdm_args *args)
 static const struct tdm_opt leaks_opts[] = {
 	{ "for", 'f', "TIME", "watch for this long, such as 30s or 5m; without it, the ledgers are read once",
 		TDM_TAKE_DURATION(struct request, watch_ns) },
-	{ "interval", 'i', "TIME", "time between two samples (default: 200ms, less if --for is short)",
+	{ "interval", 'i', "TIME",
+		"time between two samples (default: 200ms, less if --for is short; with --connect 500ms)",
 		TDM_TAKE_DURATION(struct request, interval_ns) },
 	{ TDM_OPT_PIDS(struct request, pids) },
 	{ TDM_OPT_DIR(struct request, live.dir) },
+	{ TDM_OPT_CONNECT(struct request, connect) },
+	{ TDM_OPT_TOKEN_FILE(struct request, connect) },
+	{ TDM_OPT_TIMEOUT(struct request, connect) },
 	{ TDM_OPT_KIND(struct request, live.filter) },
 	{ TDM_OPT_DEVICE_NUMBER(struct request, live.filter) },
 	{ "min-bytes", 'm', "SIZE", "show only sites that hold at least this much, such as 64K",
@@ -196,6 +213,7 @@ static const struct tdm_opt leaks_opts[] = {
 static const struct tdm_example leaks_examples[] = {
 	{ "tidemark leaks --for 30s", "watch every tracked program for half a minute" },
 	{ "tidemark leaks --for 5m --pid 4242 --stacks", "watch one program for longer, with call stacks" },
+	{ "tidemark leaks --for 1m --connect lab-1,lab-2", "watch the programs of two other machines" },
 	{ "tidemark leaks", "what ended programs never freed, and what looks suspicious now" },
 	{ "tidemark leaks --for 20s --fail --min-bytes 1M", "fail a test job when something leaks" },
 	{ NULL, NULL },
@@ -204,7 +222,8 @@ static const struct tdm_example leaks_examples[] = {
 const struct tdm_cmd tdm_cmd_leaks = {
 	.name = "leaks",
 	.summary = "find what is probably leaking, and say why",
-	.usage = "[--for TIME] [--interval TIME] [--pid PID]... [--dir DIR] [--kind KIND] [--device N] "
+	.usage = "[--for TIME] [--interval TIME] [--pid PID]... [--dir DIR] [--connect HOST[:PORT],...] [--kind KIND] "
+		 "[--device N] "
 		 "[--min-bytes SIZE] [--all] [--stacks] [--json] [--fail | --fail-suspect] [LEDGER]...",
 	.description = "Watches the live buffers of tracked programs and judges every site. A site is the name given "
 		       "to a buffer, or else the call stack, by process, device and kind of memory. A leak is a site "
@@ -218,6 +237,9 @@ const struct tdm_cmd tdm_cmd_leaks = {
 		       "\n"
 		       "Without --for, and for programs that have ended, the ledgers are read once: buffers that a "
 		       "program had not freed when it exited are a leak; those of a killed program are not.\n"
+		       "\n"
+		       "With --connect, the daemons of other machines list the buffers. Their pictures have no events, "
+		       "so how long freed buffers lived is not known.\n"
 		       "\n"
 		       "With --fail or --fail-suspect, the exit code is 2 if no tracked program was seen, or "
 		       "if no leak was found but a ledger is damaged.",

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "cli/cmd_list.h"
+#include "cli/connect.h"
 #include "cli/options.h"
 #include "cli/ticker.h"
 #include "state/state.h"
@@ -21,14 +22,21 @@ struct request {
 	struct tdm_pick pick;
 	unsigned interval_ms, count;
 	struct tdm_machine machine;
-	struct tdm_state *state;
+	struct tdm_connect connect;
+	struct tdm_state *state; /* of this machine; NULL: others are shown */
+	struct tdm_fleet *fleet;
 };
+
+static const struct tdm_picture *look(const struct request *request)
+{
+	return request->state != NULL ? tdm_state_look(request->state, NULL) : tdm_fleet_look(request->fleet, NULL);
+}
 
 static void make_report(const struct request *request, const struct tdm_picture *picture, struct tdm_buf *out)
 {
 	struct tdm_status_report report = { .picture = picture,
-		.host = tdm_state_host(request->state),
-		.machine = &request->machine,
+		.host = request->state != NULL ? tdm_state_host(request->state) : NULL,
+		.machine = request->state != NULL ? &request->machine : NULL,
 		.pick = request->pick,
 		.term = tdm_cmd_term(request->ascii, request->no_colour),
 		.form = request->is_long    ? TDM_STATUS_LONG
@@ -55,7 +63,7 @@ static int write_file(const struct request *request, const struct tdm_buf *out)
 
 static int run_once(const struct request *request)
 {
-	const struct tdm_picture *picture = tdm_state_look(request->state, NULL);
+	const struct tdm_picture *picture = look(request);
 	struct tdm_buf out;
 	if (picture == NULL)
 		return tdm_cmd_error(request->cmd, "out of memory");
@@ -73,7 +81,7 @@ static int run_once(const struct request *request)
 static int watch_turn(void *context, bool is_first, struct tdm_buf *out)
 {
 	const struct request *request = context;
-	const struct tdm_picture *picture = tdm_state_look(request->state, NULL);
+	const struct tdm_picture *picture = look(request);
 	/* One that vanishes later may come back. */
 	int code = is_first && picture != NULL ? tdm_check_pick(request->cmd, &request->pick, picture) : 0;
 	if (code != 0)
@@ -105,6 +113,20 @@ static void settle(struct request *request)
 		request->interval_ms = TDM_REFRESH_DEFAULT_MS;
 }
 
+/* 0, or the exit code after a message. */
+static int open_pictures(struct request *request)
+{
+	const struct tdm_state_options options = { .once = !request->watch, .with_ended = request->all };
+	const struct tdm_fleet_options fleet = { .with_ended = request->all };
+	if (request->connect.hosts != NULL)
+		return tdm_connect_open(request->cmd, &request->connect, fleet, &request->fleet);
+	request->state = tdm_state_new(&options);
+	if (request->state == NULL)
+		return tdm_cmd_error(request->cmd, "out of memory");
+	tdm_machine_read(&request->machine, NULL);
+	return 0;
+}
+
 static int cmd_status_run(struct tdm_args *args)
 {
 	struct request request = { .cmd = args->cmd };
@@ -112,15 +134,14 @@ static int cmd_status_run(struct tdm_args *args)
 	if (code != 0)
 		return code;
 	settle(&request);
-	const struct tdm_state_options options = { .once = !request.watch, .with_ended = request.all };
-	request.state = tdm_state_new(&options);
-	if (request.state == NULL)
-		return tdm_cmd_error(args->cmd, "out of memory");
-	tdm_machine_read(&request.machine, NULL);
+	code = open_pictures(&request);
+	if (code != 0)
+		return code;
 	code = !request.watch ? run_once(&request)
 			      : tdm_ticker_run(args->cmd, request.interval_ms * TDM_NS_PER_MS, request.count,
 					watch_turn, &request);
 	tdm_state_free(request.state);
+	tdm_fleet_free(request.fleet);
 	return code;
 }
 
@@ -142,6 +163,9 @@ static const struct tdm_opt status_opts[] = {
 	{ "refresh", 'r', "MS", "watch: print every MS milliseconds, at least 100 (default: 1000)",
 		TDM_TAKE_U32(struct request, interval_ms, TDM_REFRESH_MIN_MS, TDM_REFRESH_MAX_MS) },
 	{ "count", 'n', "N", "watch: end after printing N times", TDM_TAKE_U32(struct request, count, 1, 0) },
+	{ TDM_OPT_CONNECT(struct request, connect) },
+	{ TDM_OPT_TOKEN_FILE(struct request, connect) },
+	{ TDM_OPT_TIMEOUT(struct request, connect) },
 	{ TDM_OPT_ASCII(struct request, ascii) },
 	{ TDM_OPT_NO_COLOR(struct request, no_colour) },
 	{ 0 },
@@ -151,6 +175,7 @@ static const struct tdm_example status_examples[] = {
 	{ "tidemark status", "every device with its memory by kind, and who holds it" },
 	{ "tidemark status -d 0000:01:00.0", "one card, by its PCI address" },
 	{ "tidemark status -s -f snapshot.json", "a snapshot for programs that read tt-smi snapshots" },
+	{ "tidemark status --connect lab-1,lab-2", "the devices of two other machines" },
 	{ "tidemark status --json --watch -r 5000 >> history.jsonl", "a line of JSON every five seconds" },
 	{ NULL, NULL },
 };
@@ -159,8 +184,9 @@ const struct tdm_cmd tdm_cmd_status = {
 	.name = "status",
 	.alias = "smi",
 	.summary = "show devices, their memory and who holds it, once",
-	.usage = "[-d DEV] [-p PID]... [--long | --short] [--all] [--watch] [-r MS] [-n N] [--ascii] [--no-color]\n"
-		 "--json [-f FILE] [-d DEV] [-p PID]... [--all] [--watch] [-r MS] [-n N]",
+	.usage = "[-d DEV] [-p PID]... [--long | --short] [--all] [--watch] [-r MS] [-n N] "
+		 "[--connect HOST[:PORT],...] [--ascii] [--no-color]\n"
+		 "--json [-f FILE] [-d DEV] [-p PID]... [--all] [--watch] [-r MS] [-n N] [--connect HOST[:PORT],...]",
 	.description =
 		"Prints a block for each device (its identity and telemetry; used, free and the largest free block for "
 		"each kind of memory; and what its L1 is used for), or a line if there are more than four, then the "
@@ -173,7 +199,11 @@ const struct tdm_cmd tdm_cmd_status = {
 		"Figures that only follow from the card's tables are marked with '~'. Unknown figures are shown as "
 		"unknown, never as 0.\n"
 		"\n"
-		"--json has the keys and strings of a tt-smi snapshot, and adds objects called 'memory' with numbers.",
+		"--json has the keys and strings of a tt-smi snapshot, and adds objects called 'memory' with numbers.\n"
+		"\n"
+		"With --connect, the devices of other machines are joined into one picture, each with the name of its "
+		"host. A machine that does not answer is listed among the problems, with the reason; its last figures "
+		"stay, with their age. A device is named on every host that has it: '-d 0' is the first of each.",
 	.opts = status_opts,
 	.only_options = true,
 	.examples = status_examples,

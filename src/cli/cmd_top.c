@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "cli/cmd_list.h"
+#include "cli/connect.h"
 #include "cli/options.h"
 #include "cli/ticker.h"
 #include "state/state.h"
@@ -20,7 +21,10 @@ struct request {
 	struct tdm_tui_options options;
 	struct tdm_pids pids;
 	bool once, no_config;
-	struct tdm_state *state;
+	struct tdm_connect connect;
+	struct tdm_state *state; /* of this machine; NULL: others are shown */
+	struct tdm_fleet *fleet;
+	struct tdm_provider provider;
 };
 
 enum { NAMED_MAX = 8 };
@@ -70,14 +74,14 @@ static void provide_place(void *names, const struct tdm_picture *picture, uint32
 static int run_screens(const struct request *request)
 {
 	struct names names = { 0 };
-	struct tdm_provider provider = tdm_state_provider(request->state);
+	struct tdm_provider provider = request->provider;
 	provider.names = &names;
 	provider.place = provide_place;
 	struct tdm_diag diag = { 0 };
 	const struct tdm_pick *pick = &request->options.pick;
 	const struct tdm_picture *first =
 		pick->device != NULL || pick->pid_count != 0
-			? tdm_state_look(request->state, &(struct tdm_wish){ .no_largest = true })
+			? provider.look(provider.state, &(struct tdm_wish){ .no_largest = true })
 			: NULL;
 	int code = first != NULL ? tdm_check_pick(request->cmd, pick, first) : 0;
 	if (code != 0)
@@ -100,7 +104,7 @@ static int run_screens(const struct request *request)
 static int make_frame(void *context, bool is_first, struct tdm_buf *out)
 {
 	const struct request *request = context;
-	const struct tdm_picture *picture = tdm_state_look(request->state, NULL);
+	const struct tdm_picture *picture = request->provider.look(request->provider.state, NULL);
 	if (picture == NULL)
 		return tdm_cmd_error(request->cmd, "out of memory");
 	/* One that vanishes later may come back. */
@@ -115,6 +119,25 @@ static int make_frame(void *context, bool is_first, struct tdm_buf *out)
 	return 0;
 }
 
+/* 0, or the exit code after a message. */
+static int open_pictures(struct request *request, bool is_full)
+{
+	const struct tdm_state_options options = { .once = request->once, .with_crashed = is_full };
+	const struct tdm_fleet_options fleet = { .with_crashed = is_full };
+	if (request->connect.hosts != NULL) {
+		int code = tdm_connect_open(request->cmd, &request->connect, fleet, &request->fleet);
+		if (code == 0)
+			request->provider = tdm_fleet_provider(request->fleet);
+		request->options.read_only = true; /* its pids are those of other machines */
+		return code;
+	}
+	request->state = tdm_state_new(&options);
+	if (request->state == NULL)
+		return tdm_cmd_error(request->cmd, "out of memory");
+	request->provider = tdm_state_provider(request->state);
+	return 0;
+}
+
 static int cmd_top_run(struct tdm_args *args)
 {
 	const char *refused = getenv("NO_COLOR");
@@ -126,10 +149,9 @@ static int cmd_top_run(struct tdm_args *args)
 	request.options.pick.pids = request.pids.list;
 	request.options.pick.pid_count = request.pids.count;
 	bool is_full = !request.once && isatty(STDOUT_FILENO) == 1;
-	const struct tdm_state_options options = { .once = request.once, .with_crashed = is_full };
-	request.state = tdm_state_new(&options);
-	if (request.state == NULL)
-		return tdm_cmd_error(args->cmd, "out of memory");
+	code = open_pictures(&request, is_full);
+	if (code != 0)
+		return code;
 	if (is_full)
 		code = run_screens(&request);
 	else {
@@ -139,6 +161,7 @@ static int cmd_top_run(struct tdm_args *args)
 			request.once ? 1 : request.options.frames, make_frame, &request);
 	}
 	tdm_state_free(request.state);
+	tdm_fleet_free(request.fleet);
 	return code;
 }
 
@@ -157,6 +180,9 @@ static const struct tdm_opt top_opts[] = {
 	{ "no-config", 0, NULL,
 		"neither read nor write the file of settings, tidemark/top.conf in $XDG_CONFIG_HOME or ~/.config",
 		TDM_TAKE_FLAG(struct request, no_config) },
+	{ TDM_OPT_CONNECT(struct request, connect) },
+	{ TDM_OPT_TOKEN_FILE(struct request, connect) },
+	{ TDM_OPT_TIMEOUT(struct request, connect) },
 	{ "read-only", 0, NULL, "never send a signal to a process", TDM_TAKE_FLAG(struct request, options.read_only) },
 	{ 0 },
 };
@@ -166,6 +192,7 @@ static const struct tdm_example top_examples[] = {
 	{ "tidemark top -r 500 | tee memory.log", "plain frames, also to a file" },
 	{ "tidemark top -r 500 | grep -A 5 \"Allocated.*[89][0-9]%\"", "regions that are at least 80 % full" },
 	{ "tidemark top --once", "a single plain frame" },
+	{ "tidemark top --connect lab-1,lab-2:9741", "watch two other machines, whose daemons listen there" },
 	{ NULL, NULL },
 };
 
@@ -173,7 +200,7 @@ const struct tdm_cmd tdm_cmd_top = {
 	.name = "top",
 	.summary = "watch the memory of all devices and who holds it, live",
 	.usage = "[-r MS] [-d DEV] [-p PID]... [-n N] [--once] [--ascii] [--no-color] [--no-mouse] "
-		 "[--no-config] [--read-only]",
+		 "[--no-config] [--read-only] [--connect HOST[:PORT],...]",
 	.description =
 		"Shows the memory of every device by kind, and the processes that hold it, from the reports of "
 		"programs with libtidemark, from tt-metal's shared memory, and from the driver. Nothing has to be "

@@ -48,6 +48,8 @@ static void put_about(struct tdm_finding_view *view, const struct tdm_finding *f
 	if (shown & FIGURE)
 		tdm_json_put_name(json, "figure", about->name);
 	if (shown & PROCESS) {
+		const struct tdm_picture_host *host = view->picture->processes[about->process].host;
+		tdm_json_put_name(json, "host", host != NULL ? host->name : NULL);
 		tdm_json_put_known(json, "pid", about->pid != 0, (uint64_t)about->pid);
 		tdm_json_put_name(json, "comm", about->comm);
 		tdm_json_put_name(json, "ledger", about->ledger);

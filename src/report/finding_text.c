@@ -242,7 +242,9 @@ static void put_leak_head(const struct words *w)
 	tdm_put_styled(w->out, &w->view->term, styles[severity], heads[severity]);
 	put(w, "  ");
 	put_site(w);
-	tdm_buf_printf(w->out, "  (%s, device %" PRId64 "%s, process %" PRId32 " ", kind_of(w), about->device,
+	const struct tdm_picture_host *host = w->view->picture->processes[about->process].host;
+	tdm_buf_printf(w->out, "  (%s, %s%sdevice %" PRId64 "%s, process %" PRId32 " ", kind_of(w),
+		host != NULL ? host->name : "", host != NULL ? ", " : "", about->device,
 		about->is_virtual ? " virtual" : "", about->pid);
 	tdm_cell_text(w->out, about->comm, w->view->term.utf8);
 	put(w, ")\n");

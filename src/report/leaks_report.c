@@ -145,7 +145,7 @@ void tdm_leaks_json(const struct tdm_leaks_report *report, struct tdm_json *json
 	const struct tdm_leaks_result *result = report->result;
 	struct tdm_finding_view view = { .findings = report->findings, .picture = report->live->picture };
 	tdm_json_object(json);
-	tdm_json_put_name(json, "directory", report->live->dir);
+	tdm_json_put_name(json, "directory", report->live->picture->hosts == NULL ? report->live->dir : NULL);
 	tdm_json_put_u64(json, "watched_ns", result->watched_ns);
 	tdm_json_put_known(json, "interval_ns", report->interval_ns != 0, report->interval_ns);
 	tdm_json_put_u64(json, "pictures", result->samples);

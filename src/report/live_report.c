@@ -336,20 +336,24 @@ void tdm_live_unread(const struct tdm_live_report *report, struct tdm_buf *out)
 	size_t count = tdm_live_unread_count(report);
 	size_t named = 0;
 	bool is_denied = false;
-	if (count != 0)
+	if (count != 0 && report->picture->hosts != NULL)
+		tdm_buf_puts(out, "Machines that do not answer, and ledgers that could not be read:\n");
+	else if (count != 0)
 		tdm_buf_printf(out, "%s that could not be read:\n", count == 1 ? "A ledger" : "Ledgers");
 	for (size_t i = 0; i < report->picture->problem_count; i++) {
 		const struct tdm_picture_problem *problem = &report->picture->problems[i];
 		if (!problem->is_unread)
 			continue;
-		if (named++ < UNREAD_SHOWN) {
+		/* Every machine that does not answer is named. */
+		if (named < UNREAD_SHOWN || (report->picture->hosts != NULL && problem->err == -EHOSTUNREACH)) {
+			named++;
 			tdm_buf_puts(out, "  ");
 			tdm_cell_text(out, problem->place, report->term.utf8);
 			tdm_buf_printf(out, ": %s\n", problem->text);
 		}
 		is_denied |= problem->err == -EACCES || problem->err == -EPERM;
 	}
-	tdm_put_rest(out, count, UNREAD_SHOWN);
+	tdm_put_rest(out, count, named);
 	for (size_t i = 0; i < report->picture->problem_count; i++)
 		if (report->picture->problems[i].err == -EOVERFLOW && report->picture->problems[i].place[0] != '\0')
 			tdm_buf_printf(

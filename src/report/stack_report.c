@@ -61,14 +61,22 @@ static const struct tdm_symbol *symbol_of(struct tdm_symbolizer *sym, const stru
 	return sym != NULL && frame->text == 0 ? tdm_symbolizer_find(sym, frame->address) : &unknown;
 }
 
+/* The function of a frame; a frame that is a text begins with it. */
+static const char *function_of(
+	const struct tdm_picture *picture, struct tdm_symbolizer *sym, const struct tdm_kept_frame *frame)
+{
+	return frame->text != 0 ? tdm_picture_text(picture, frame->text) : symbol_of(sym, frame)->function;
+}
+
 /* `whole`: files with their folders. */
 static void put_frame(const struct tdm_picture *picture, struct tdm_symbolizer *sym, const struct tdm_kept_frame *frame,
 	bool whole, struct tdm_buf *out)
 {
 	const struct tdm_symbol *symbol = symbol_of(sym, frame);
 	const char *slash = whole ? NULL : strrchr(symbol->file, '/');
-	if (frame->text != 0 || symbol->function[0] != '\0')
-		put(out, frame->text != 0 ? tdm_picture_text(picture, frame->text) : symbol->function);
+	const char *function = function_of(picture, sym, frame);
+	if (function[0] != '\0')
+		put(out, function);
 	else
 		tdm_buf_printf(out, "0x%" PRIx64, frame->address);
 	if (symbol->file[0] != '\0') {
@@ -80,6 +88,12 @@ static void put_frame(const struct tdm_picture *picture, struct tdm_symbolizer *
 		put(out, symbol->module);
 		tdm_buf_printf(out, "+0x%" PRIx64 ")", symbol->offset);
 	}
+}
+
+void tdm_stack_frame(const struct tdm_picture *picture, struct tdm_symbolizer *sym, const struct tdm_kept_frame *frame,
+	struct tdm_buf *out)
+{
+	put_frame(picture, sym, frame, true, out);
 }
 
 void tdm_stack_text(const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, size_t indent,
@@ -96,11 +110,11 @@ void tdm_stack_text(const struct tdm_picture *picture, struct tdm_symbolizer *sy
 }
 
 /* The innermost frame outside the library that took the stack. */
-static uint32_t find_site(struct tdm_symbolizer *sym, const struct tdm_kept_frame *frames, uint32_t count)
+static uint32_t find_site(const struct tdm_picture *picture, struct tdm_symbolizer *sym,
+	const struct tdm_kept_frame *frames, uint32_t count)
 {
-	static const char own[] = "tidemark";
 	uint32_t i = 0;
-	while (i + 1 < count && strncmp(symbol_of(sym, &frames[i])->function, own, strlen(own)) == 0)
+	while (i + 1 < count && tdm_has_prefix(function_of(picture, sym, &frames[i]), "tidemark"))
 		i++;
 	return i;
 }
@@ -111,7 +125,7 @@ void tdm_stack_site(
 	uint32_t count;
 	const struct tdm_kept_frame *frames = tdm_picture_stack(picture, stack, &count);
 	if (count != 0)
-		put_frame(picture, sym, &frames[find_site(sym, frames, count)], whole, out);
+		put_frame(picture, sym, &frames[find_site(picture, sym, frames, count)], whole, out);
 }
 
 void tdm_stack_trail(
@@ -119,7 +133,7 @@ void tdm_stack_trail(
 {
 	uint32_t count;
 	const struct tdm_kept_frame *frames = tdm_picture_stack(picture, stack, &count);
-	uint32_t first = find_site(sym, frames, count);
+	uint32_t first = find_site(picture, sym, frames, count);
 	for (uint32_t i = first; i < count && i - first < TRAIL_FRAMES; i++) {
 		if (i != first)
 			tdm_buf_puts(out, utf8 ? " ← " : " <- ");

@@ -26,6 +26,10 @@ struct tdm_symbolizer *tdm_stack_symbols_get(
 	struct tdm_stack_symbols *symbols, const struct tdm_picture *picture, uint32_t process);
 void tdm_stack_symbols_done(struct tdm_stack_symbols *symbols);
 
+/* One frame: "function (file:line)". `sym` may be NULL: then only its address is shown. */
+void tdm_stack_frame(const struct tdm_picture *picture, struct tdm_symbolizer *sym, const struct tdm_kept_frame *frame,
+	struct tdm_buf *out);
+
 /* A line for each frame, indented; nothing for stack 0. `sym` may be NULL: then only addresses are shown. */
 void tdm_stack_text(const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, size_t indent,
 	struct tdm_buf *out);

@@ -42,6 +42,10 @@ static void put_identity(const struct tdm_status_report *report, size_t i, struc
 	struct line line = { strlen(tdm_pick_label(device, label, sizeof label)), report->term.width, out };
 	tdm_buf_putc(out, '\n');
 	tdm_put_styled(out, &report->term, TDM_STYLE_BOLD, label);
+	if (device->host != NULL && device->host->reason != NULL)
+		put_piece(&line, "%s (%s old)", device->host->name, TDM_TIME_TEXT(device->host->age_ns));
+	else if (device->host != NULL)
+		put_piece(&line, "%s", device->host->name);
 	put_piece(&line, "%s%s%s%s", tdm_picture_card_mark(device),
 		device->card[0] != '\0' ? device->card : "unknown card", device->arch[0] != '\0' ? ", " : "",
 		device->arch);
@@ -379,6 +383,7 @@ static void json_kinds(const struct tdm_field *field, struct tdm_json *json)
 #define DEVICE(member) TDM_MEMBER(struct tdm_picture_device, member)
 static const struct tdm_column device_columns[] = {
 	{ NULL, "index", TDM_INDEX },
+	{ NULL, "host", TDM_VIA(struct tdm_picture_device, host, struct tdm_picture_host, name) },
 	{ NULL, "number", DEVICE(number), .flags = TDM_NEGATIVE_IS_UNKNOWN },
 	{ NULL, "node", DEVICE(node), .flags = TDM_NEGATIVE_IS_UNKNOWN },
 	{ NULL, "pci", DEVICE(pci), .flags = TDM_ZERO_IS_UNKNOWN },

@@ -2,6 +2,7 @@
  * Devices in one line each, for machines with many, and the boards below. Every line has the same columns, each with
  * exactly one word, so that programs can split it at blanks: "-" is unknown.
  */
+#include "base/number.h"
 #include "report/live_cells.h"
 #include "report/report_put.h"
 #include "report/status_report.h"
@@ -11,7 +12,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { CARD_NARROW = 7, CARD_WIDE = 15, WORD_CAP = 24 };
+enum { CARD_NARROW = 7, CARD_WIDE = 15, DEVICE_COLUMNS = 3, WORD_CAP = 24 };
 
 /* The kinds in a line. L1 buffers and circular buffers share the last size. */
 static const enum tdm_kind kinds[] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_CB };
@@ -25,7 +26,7 @@ struct figure {
 };
 
 struct line {
-	char place[WORD_CAP], card[TDM_CARD_NAME_CAP + 1], temp[WORD_CAP], power[WORD_CAP], clock[WORD_CAP];
+	char place[TDM_PICK_LABEL_CAP], card[TDM_CARD_NAME_CAP + 1], temp[WORD_CAP], power[WORD_CAP], clock[WORD_CAP];
 	const char *pci;
 	char node[2 * WORD_CAP];
 	struct figure used[KINDS], total[KINDS];
@@ -136,7 +137,7 @@ static const char *level(const struct tdm_field *field)
 #define USED(k)       .text = put_used, .arg = (k), RIGHT(7)
 #define TOTAL(k)      .text = put_total, .arg = (k), RIGHT(7)
 #define SHARE(k)      .text = put_share, .arg = (k), .style = level, RIGHT(5)
-#define DEVICE_COLUMN LINE(place), .width = 3, .flags = TDM_WHOLE
+#define DEVICE_COLUMN LINE(place), .width = TDM_WIDTH_OF_TABLE + 1, .flags = TDM_WHOLE
 #define CARD_COLUMN   LINE(card), .before = 1, .width = TDM_WIDTH_OF_TABLE
 static const struct tdm_column line_columns[] = {
 	{ "\nDev", NULL, DEVICE_COLUMN },
@@ -156,12 +157,18 @@ static const struct tdm_column line_columns[] = {
 };
 enum { WIDE_COLUMNS = 1 << 3 | 1 << 4 };
 
+static size_t device_columns(const struct tdm_picture *picture)
+{
+	return tdm_max(DEVICE_COLUMNS, tdm_pick_host_columns(picture));
+}
+
 void tdm_status_lines(const struct tdm_status_report *report, struct tdm_buf *out)
 {
 	const struct tdm_picture *picture = report->picture;
 	bool is_wide = report->is_piped || tdm_status_is_wide(report);
 	const struct tdm_table table = { TDM_COLUMNS(line_columns), .above = "\n", .style = TDM_STYLE_DIM,
-		.hidden = is_wide ? 0 : WIDE_COLUMNS, .widths = { is_wide ? CARD_WIDE : CARD_NARROW } };
+		.hidden = is_wide ? 0 : WIDE_COLUMNS,
+		.widths = { is_wide ? CARD_WIDE : CARD_NARROW, device_columns(picture) } };
 	struct line sum = { .place = "all", .temp = "-", .power = "-", .clock = "-" };
 	size_t count = 0;
 	for (int k = 0; k < KINDS; k++)
@@ -196,7 +203,8 @@ void tdm_status_boards(const struct tdm_status_report *report, struct tdm_buf *o
 {
 	const struct tdm_picture *picture = report->picture;
 	const struct tdm_table table = { TDM_COLUMNS(board_columns), .style = TDM_STYLE_DIM,
-		.widths = { report->is_piped || tdm_status_is_wide(report) ? CARD_WIDE : CARD_NARROW } };
+		.widths = { report->is_piped || tdm_status_is_wide(report) ? CARD_WIDE : CARD_NARROW,
+			device_columns(picture) } };
 	struct tdm_card card;
 	size_t first = picture->device_count - picture->board_count, count = 0;
 	for (size_t i = first; i < picture->device_count; i++)

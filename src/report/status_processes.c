@@ -1,5 +1,6 @@
 /* The processes of `tidemark status`: a row for each device that a process uses, then memory that belongs to no
  * process. */
+#include "base/number.h"
 #include "report/cell.h"
 #include "report/live_cells.h"
 #include "report/live_report.h"
@@ -10,7 +11,13 @@
 #include <stdlib.h>
 
 /* A third kind, and each one after it, gets a column if COMMAND_WANTED columns are left for the command. */
-enum { USER_COLUMNS = 8, WHO_COLUMNS = 7 + 1 + USER_COLUMNS, COMMAND_MIN = 12, COMMAND_WANTED = 24 };
+enum {
+	DEVICE_COLUMNS = 3,
+	USER_COLUMNS = 8,
+	WHO_COLUMNS = 7 + 1 + USER_COLUMNS,
+	COMMAND_MIN = 12,
+	COMMAND_WANTED = 24
+};
 
 /* A row. Without a process it is the memory of a device that belongs to none. */
 struct row {
@@ -19,7 +26,8 @@ struct row {
 	const struct tdm_picture_device *device;
 	const char *user, *command, *state; /* of the process */
 	const char *what, *why;             /* without a process */
-	char place[24], age[TDM_DURATION_CAP], sources[TDM_FROM_COUNT + 1];
+	const struct tdm_picture_host *host;
+	char place[TDM_PICK_LABEL_CAP], age[TDM_DURATION_CAP], sources[TDM_FROM_COUNT + 1];
 	uint64_t used[TDM_KIND_COUNT], other; /* the sum of the kinds without a column */
 	uint64_t figures_age_ns;              /* TDM_BYTES_UNKNOWN: they are current */
 };
@@ -105,6 +113,9 @@ static struct row process_row(
 		.figures_age_ns = tdm_live_age(picture, process->as_of_ns) };
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
 		row.used[k] = holding != NULL ? holding->kinds[k].used : TDM_BYTES_UNKNOWN;
+	row.host = process->host;
+	if (row.host != NULL)
+		snprintf(row.place, sizeof row.place, "%s:-", row.host->name);
 	if (holding != NULL)
 		tdm_pick_label(&picture->devices[holding->device], row.place, sizeof row.place);
 	if (process->life == TDM_LIFE_ENDED)
@@ -224,6 +235,7 @@ static void json_kinds(const struct tdm_field *field, struct tdm_json *json)
 static void json_memory(const struct tdm_field *field, struct tdm_json *json)
 {
 	static const struct tdm_column columns[] = {
+		{ NULL, "host", TDM_VIA(struct row, host, struct tdm_picture_host, name) },
 		{ NULL, "device_index", HOLDING(device) },
 		{ NULL, "device_number", DEVICE(number), .flags = TDM_NEGATIVE_IS_UNKNOWN },
 		{ NULL, "descriptors", HOLDING(descriptors), .flags = TDM_ZERO_IS_UNKNOWN },
@@ -255,7 +267,7 @@ static const struct tdm_column columns[] = {
 	{ NULL, "pid", PROCESS(pid) },
 	{ NULL, "user", ROW(user) },
 	{ NULL, "device", DEVICE(node), .flags = TDM_NEGATIVE_IS_UNKNOWN },
-	{ "Dev", NULL, ROW(place), .before = 1, .width = 3, .flags = TDM_OTHER_SIDE | TDM_WHOLE },
+	{ "Dev", NULL, ROW(place), .before = 1, .width = TDM_WIDTH_OF_TABLE + 1, .flags = TDM_OTHER_SIDE | TDM_WHOLE },
 	{ "Age", NULL, ROW(age), .before = 1, .width = TDM_DURATION_COLUMNS, .flags = TDM_OTHER_SIDE | TDM_WHOLE },
 	{ "dram", NULL, USED(TDM_KIND_DRAM) },
 	{ "l1", NULL, USED(TDM_KIND_L1) },
@@ -274,7 +286,9 @@ static const struct tdm_column columns[] = {
 static void choose_columns(const struct tdm_status_report *report, struct tdm_table *table)
 {
 	/* "   PID User     Dev     Age Src" and two blanks before the command */
-	size_t taken = WHO_COLUMNS + 1 + 3 + 1 + TDM_DURATION_COLUMNS + 4 + 2, width = report->term.width;
+	size_t device = tdm_max(DEVICE_COLUMNS, tdm_pick_host_columns(report->picture));
+	size_t taken = WHO_COLUMNS + 1 + device + 1 + TDM_DURATION_COLUMNS + 4 + 2, width = report->term.width;
+	table->widths[1] = device;
 	for (size_t i = 0; i <= OWN_COLUMNS && !report->is_piped; i++) {
 		bool is_shown = i < 2 || taken + 11 + COMMAND_WANTED <= width;
 		taken += is_shown ? 11 : 0;

@@ -58,6 +58,9 @@ static void put_head(const struct tdm_status_report *report, const struct counts
 	if (counts->boards != 0)
 		tdm_buf_printf(out, ", %zu card%s", counts->boards, tdm_plural(counts->boards));
 	tdm_buf_printf(out, ", %zu process%s", counts->processes, tdm_plural_es(counts->processes));
+	if (report->picture->hosts != NULL)
+		tdm_buf_printf(
+			out, " on %zu host%s", report->picture->host_count, tdm_plural(report->picture->host_count));
 	if (report->machine != NULL && report->machine->driver[0] != '\0') {
 		tdm_buf_puts(out, ", driver ");
 		tdm_cell_put(out, tdm_str_of(report->machine->driver), 20, report->term.utf8);
@@ -73,7 +76,9 @@ static void put_wrapped(const struct tdm_status_report *report, const char *text
 static void put_nothing(const struct tdm_status_report *report, struct tdm_buf *out)
 {
 	tdm_buf_putc(out, '\n');
-	if (report->picture->device_count == 0 && report->picture->process_count == 0)
+	if (report->picture->hosts != NULL && report->picture->device_count == 0)
+		tdm_buf_puts(out, "The machines that answer have no device.\n");
+	else if (report->picture->device_count == 0 && report->picture->process_count == 0)
 		put_wrapped(report,
 			"No card and no tracked process is visible: try 'tidemark demo', which needs no card, and see "
 			"'tidemark doctor', which says what was looked for.",
@@ -105,19 +110,23 @@ static void put_problems(const struct tdm_status_report *report, struct tdm_buf 
 {
 	const struct tdm_picture *picture = report->picture;
 	bool is_denied = false;
+	size_t shown = 0;
 	if (picture->problem_count == 0)
 		return;
 	tdm_buf_putc(out, '\n');
 	tdm_put_styled(out, &report->term, TDM_STYLE_YELLOW, "Problems");
-	tdm_buf_puts(out, " ('tidemark doctor' says more)\n");
+	tdm_buf_puts(out, picture->hosts == NULL ? " ('tidemark doctor' says more)\n" : "\n");
 	for (size_t i = 0; i < picture->problem_count; i++) {
 		const struct tdm_picture_problem *problem = &picture->problems[i];
-		if (i < PROBLEMS_SHOWN)
+		/* Every machine that does not answer is named. */
+		if (i < PROBLEMS_SHOWN || (picture->hosts != NULL && problem->err == -EHOSTUNREACH)) {
 			put_problem(report, problem, out);
+			shown++;
+		}
 		is_denied |= (problem->from == TDM_FROM_LEDGER || problem->from == TDM_FROM_METAL_SHM) &&
 			     (problem->err == -EACCES || problem->err == -EPERM);
 	}
-	tdm_put_rest(out, picture->problem_count, PROBLEMS_SHOWN);
+	tdm_put_rest(out, picture->problem_count, shown);
 	if (is_denied)
 		put_wrapped(report,
 			"The figures leave out files of other users: more may be in use, and less may be free.", out);
@@ -231,11 +240,21 @@ static void json_status(const struct tdm_status_report *report, struct tdm_json 
 	/* They name files of other users. */
 	const struct tdm_table problems = { TDM_COLUMNS(columns), picture->problems, sizeof *picture->problems,
 		report->pick.by_user ? 0 : picture->problem_count };
+#define HOST(member) TDM_MEMBER(struct tdm_picture_host, member)
+	static const struct tdm_column host_columns[] = {
+		{ NULL, "host", HOST(name) },
+		{ NULL, "age_ns", HOST(age_ns) },
+		{ NULL, "reason", HOST(reason) },
+	};
+	const struct tdm_table hosts = { TDM_COLUMNS(host_columns), picture->hosts, sizeof *picture->hosts,
+		picture->host_count };
 	tdm_json_put_object(json, "status");
 	tdm_json_put_known(json, "taken_ns", picture->real_ns != 0, picture->real_ns);
 	tdm_json_put_u64(json, "device_count", picture->device_count);
 	tdm_json_put_u64(json, "process_count", picture->process_count);
 	tdm_json_put_table(json, "unreadable", &problems);
+	if (picture->hosts != NULL)
+		tdm_json_put_table(json, "hosts", &hosts);
 	tdm_json_object_end(json);
 }
 

@@ -87,7 +87,9 @@ static void put_system(const struct tdm_top_frame *frame, struct tdm_buf *out)
 		when[0] != '\0' ? when : "unknown", refresh, devices);
 	if (devices != all)
 		tdm_buf_printf(out, " of %zu", all);
-	if (picture->device_count == 0) {
+	if (picture->device_count == 0 && picture->hosts != NULL) {
+		tdm_buf_puts(out, " (the machines that answer have none)");
+	} else if (picture->device_count == 0) {
 		tdm_buf_puts(out, " (no card and no tracked process is visible; see 'tidemark doctor')");
 	} else if (devices == 0 && frame->pick.pid_count != 0) {
 		if (frame->pick.pid_count == 1)
@@ -104,8 +106,13 @@ static void put_system(const struct tdm_top_frame *frame, struct tdm_buf *out)
 		tdm_buf_printf(
 			out, "  Cards: %zu (it is not known which device is on which card)\n", picture->board_count);
 	put_note(frame, out);
-	if (picture->problem_count != 0)
+	if (picture->hosts == NULL && picture->problem_count != 0)
 		tdm_buf_printf(out, "  Problems: %zu (see 'tidemark doctor')\n", picture->problem_count);
+	for (size_t i = 0; picture->hosts != NULL && i < picture->problem_count; i++) {
+		put_between(frame, "  Problem: ", picture->problems[i].place, ": ", out);
+		put_text(frame, picture->problems[i].text, 0, out);
+		tdm_buf_putc(out, '\n');
+	}
 }
 
 /* As a program described it, else the card's default. */
@@ -277,7 +284,7 @@ static void put_processes(const struct tdm_top_frame *frame, size_t device, stru
 static void put_device(const struct tdm_top_frame *frame, size_t i, struct tdm_buf *out)
 {
 	const struct tdm_picture_device *device = &frame->picture->devices[i];
-	char number[16] = "unknown", label[16];
+	char number[16] = "unknown", label[TDM_PICK_LABEL_CAP];
 	if (device->number >= 0)
 		snprintf(number, sizeof number, "%" PRId32, device->number);
 	tdm_buf_printf(out, "\n%sDevice %s%s (ID: %s)%s\n", tdm_term_style(&frame->term, TDM_STYLE_BOLD),

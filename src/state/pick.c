@@ -1,4 +1,5 @@
 #include "state/pick.h"
+#include "base/number.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -75,13 +76,23 @@ bool tdm_pick_is(const struct tdm_picture_device *device, const char *name)
 
 char *tdm_pick_label(const struct tdm_picture_device *device, char *dst, size_t cap)
 {
+	const char *host = device->host != NULL ? device->host->name : "", *colon = device->host != NULL ? ":" : "";
 	if (device->number >= 0)
-		snprintf(dst, cap, "%" PRId32 "%s", device->number, device->is_virtual ? "v" : "");
+		snprintf(dst, cap, "%s%s%" PRId32 "%s", host, colon, device->number, device->is_virtual ? "v" : "");
 	else if (device->node >= 0)
-		snprintf(dst, cap, "/%" PRId32, device->node);
+		snprintf(dst, cap, "%s%s/%" PRId32, host, colon, device->node);
 	else
-		snprintf(dst, cap, "#%" PRIu32, device->place);
+		snprintf(dst, cap, "%s%s#%" PRIu32, host, colon, device->place);
 	return dst;
+}
+
+size_t tdm_pick_host_columns(const struct tdm_picture *picture)
+{
+	enum { NUMBER_COLUMNS = 3 }; /* ":31", as in most machines */
+	size_t most = 0;
+	for (size_t i = 0; i < picture->host_count; i++)
+		most = tdm_max(most, strlen(picture->hosts[i].name));
+	return most != 0 ? most + NUMBER_COLUMNS : 0;
 }
 
 bool tdm_pick_name_is_valid(const char *name)

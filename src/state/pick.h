@@ -12,11 +12,15 @@
 bool tdm_pick_is(const struct tdm_picture_device *device, const char *name);
 
 /* The device's number as every view shows it: "0", "0v" for a virtual one, "/0" if only its device node is known, else
- * "#" and its place. Returns dst. */
+ * "#" and its place; after the name of its host and a colon, if it is of another machine. Returns dst. */
+enum { TDM_PICK_LABEL_CAP = 160 };
 char *tdm_pick_label(const struct tdm_picture_device *device, char *dst, size_t cap);
 
 /* Whether `name` could mean a device at all. */
 bool tdm_pick_name_is_valid(const char *name);
+
+/* The columns of the longest label of a host's device; 0: the picture is of this machine. */
+size_t tdm_pick_host_columns(const struct tdm_picture *picture);
 
 struct tdm_pick {
 	const char *device; /* NULL: all */

@@ -145,6 +145,13 @@ struct tdm_picture_chip {
 	uint64_t bytes[TDM_KIND_COUNT];
 };
 
+/* A machine of a picture that was joined from those of several (fleet.h). */
+struct tdm_picture_host {
+	const char *name;   /* as the user named it */
+	uint64_t age_ns;    /* of its figures; unknown: it has never answered */
+	const char *reason; /* why it does not answer now, a sentence without its stop; NULL: it does */
+};
+
 struct tdm_picture_device {
 	uint64_t key;                       /* the same in every picture; never 0 */
 	bool has_chip_id;                   /* without one its identity is weak */
@@ -175,7 +182,8 @@ struct tdm_picture_device {
 	bool space_is_old; /* buffers have come or gone since */
 	uint32_t chip_count;
 	struct tdm_picture_chip chips[TDM_PICTURE_CHIPS_MAX];
-	uint32_t host_card, region; /* index into the state's cards and regions; UINT32_MAX: none */
+	uint32_t host_card, region;          /* index into the state's cards and regions; UINT32_MAX: none */
+	const struct tdm_picture_host *host; /* NULL: this machine */
 };
 
 struct tdm_module {
@@ -214,6 +222,7 @@ struct tdm_picture_process {
 	const char *ledger;            /* its path, or NULL */
 	const struct tdm_module *modules;
 	size_t module_count;
+	const struct tdm_picture_host *host; /* NULL: this machine */
 };
 
 struct tdm_buffer_list {
@@ -257,6 +266,8 @@ struct tdm_picture {
 	uint64_t others;          /* ledgers of processes that were not asked for */
 	int ledgers_err;          /* why the directory of ledgers cannot be listed; 0: it can */
 	const struct tdm_intern *texts;
+	const struct tdm_picture_host *hosts; /* all that were asked for; NULL: the picture is of this machine */
+	size_t host_count;
 };
 
 void tdm_picture_device_init(struct tdm_picture_device *device); /* everything unknown, no process */

@@ -157,7 +157,9 @@ void tdm_act_signal(struct tdm_app *app, int key)
 {
 	(void)key;
 	if (app->options.read_only) {
-		tdm_app_say(app, "signals are off: the monitor was started read-only");
+		tdm_app_say(app, app->picture != NULL && app->picture->hosts != NULL
+					 ? "signals are off: the processes are on other machines"
+					 : "signals are off: the monitor was started read-only");
 		return;
 	}
 	if (tdm_signal_aim(app))

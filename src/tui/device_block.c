@@ -1,4 +1,6 @@
 #include "tui/device_block.h"
+#include "base/duration.h"
+#include "base/number.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,8 +49,12 @@ static void part(struct tdm_pen *pen, enum tdm_ink ink, const char *text)
 
 void tdm_device_identity(struct tdm_pen *pen, const struct tdm_picture_device *device)
 {
-	char text[64];
-	tdm_pen_field(pen, 4, TDM_INK_BOLD, tdm_pick_label(device, text, sizeof text));
+	char text[TDM_PICK_LABEL_CAP];
+	tdm_pick_label(device, text, sizeof text);
+	tdm_pen_field(pen, device->host != NULL ? (int)strlen(text) + 2 : 4, TDM_INK_BOLD, text);
+	if (device->host != NULL && device->host->reason != NULL)
+		tdm_pen_printf(
+			pen, TDM_INK_YELLOW, "%s old  ", tdm_format_duration(text, sizeof text, device->host->age_ns));
 	tdm_pen_text(pen, TDM_INK_BOLD, tdm_picture_card_mark(device));
 	tdm_pen_text(pen, TDM_INK_BOLD, device->card[0] != '\0' ? device->card : "card unknown");
 	if (device->is_virtual)
@@ -376,8 +382,11 @@ static void one_line(
 		  : cols >= 90 ? 12
 		  : cols >= 60 ? 8
 			       : 0;
+	int label_cols = (int)tdm_max(4, tdm_pick_host_columns(app->picture) + 1);
+	bool is_old = device->host != NULL && device->host->reason != NULL;
 	tdm_pen_skip(&pen, 1);
-	tdm_pen_field(&pen, 4, TDM_INK_BOLD, tdm_pick_label(device, text, sizeof text));
+	tdm_pen_field(
+		&pen, label_cols, is_old ? TDM_INK_YELLOW : TDM_INK_BOLD, tdm_pick_label(device, text, sizeof text));
 	snprintf(
 		text, sizeof text, "%s%s", tdm_picture_card_mark(device), device->card[0] != '\0' ? device->card : "?");
 	tdm_pen_field(&pen, name_cols, TDM_INK_PLAIN, text);
@@ -402,7 +411,7 @@ static void one_line(
 	processes_text(device, text, sizeof text);
 	part(&pen, TDM_INK_DIM, text);
 	if (mark != TDM_INK_PLAIN) /* the bars keep their colours */
-		tdm_canvas_shade(&app->canvas, area.row, area.col, name_cols + 5, mark);
+		tdm_canvas_shade(&app->canvas, area.row, area.col, name_cols + label_cols + 1, mark);
 }
 
 void tdm_device_block(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device,

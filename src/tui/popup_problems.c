@@ -12,7 +12,8 @@ static void draw_line(struct tdm_app *app, struct tdm_area area, size_t index)
 	const struct tdm_picture_problem *problem = &app->picture->problems[index / LINES_EACH];
 	if (index % LINES_EACH == 0) {
 		tdm_pen_printf(&pen, TDM_INK_PLAIN, "%s  ", problem->place);
-		tdm_pen_text(&pen, TDM_INK_DIM, tdm_from_name((enum tdm_from)problem->from));
+		if (problem->from != TDM_FROM_NONE) /* a machine that does not answer is no source */
+			tdm_pen_text(&pen, TDM_INK_DIM, tdm_from_name((enum tdm_from)problem->from));
 	} else
 		tdm_pen_printf(&pen, TDM_INK_YELLOW, "  %s", problem->text);
 }

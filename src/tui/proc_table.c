@@ -24,6 +24,13 @@ static bool is_next(const struct tdm_picture_device *first, const struct tdm_pic
 	return first->number >= 0 && second->number == first->number + 1 && second->is_virtual == first->is_virtual;
 }
 
+/* Without the host, which the first one has said. */
+static const char *bare_label(const struct tdm_picture_device *device, char *dst, size_t cap)
+{
+	struct tdm_picture_device here = { .number = device->number, .is_virtual = device->is_virtual };
+	return tdm_pick_label(&here, dst, cap);
+}
+
 char *tdm_proc_devices(
 	const struct tdm_picture *picture, const struct tdm_picture_process *process, char *dst, size_t cap)
 {
@@ -31,7 +38,7 @@ char *tdm_proc_devices(
 	for (uint32_t i = 0; i < process->holding_count;) {
 		const struct tdm_holding *holdings = &picture->holdings[process->first_holding];
 		const struct tdm_picture_device *first = &picture->devices[holdings[i].device], *last = first;
-		char from[16], to[16];
+		char from[TDM_PICK_LABEL_CAP], to[16];
 		uint32_t next = i + 1;
 		while (next < process->holding_count && is_next(last, &picture->devices[holdings[next].device]))
 			last = &picture->devices[holdings[next++].device];
@@ -40,7 +47,7 @@ char *tdm_proc_devices(
 		append(dst, cap, tdm_pick_label(first, from, sizeof from));
 		if (last != first) {
 			append(dst, cap, last->number == first->number + 1 ? "," : "-");
-			append(dst, cap, tdm_pick_label(last, to, sizeof to));
+			append(dst, cap, bare_label(last, to, sizeof to));
 		}
 		i = next;
 	}
@@ -82,9 +89,17 @@ struct fit {
 	struct tdm_bytes_range ranges[TDM_PROC_COLUMN_COUNT];
 };
 
-static int width_of(int column)
+/* Negative: aligned right. Devices of several machines need room for their hosts. */
+static int column_width(const struct tdm_app *app, int column)
 {
 	int width = tdm_proc_columns[column].width;
+	int hosts = column == TDM_PROC_DEVICE && app->picture != NULL ? (int)tdm_pick_host_columns(app->picture) : 0;
+	return hosts != 0 && hosts > width ? hosts : width;
+}
+
+static int width_of(const struct tdm_app *app, int column)
+{
+	int width = column_width(app, column);
 	return (width < 0 ? -width : width) + 1;
 }
 
@@ -95,17 +110,17 @@ static struct fit fit_columns(const struct tdm_app *app, int cols)
 	int least = cols < NARROW ? COMMAND_NARROW : cols < WIDE ? COMMAND_MIN : COMMAND_WIDE, left = cols - least - 1;
 	for (int priority = 0; priority < TDM_PROC_COLUMN_COUNT; priority++)
 		for (int c = 0; c < TDM_PROC_COMMAND; c++)
-			if (tdm_proc_columns[c].priority == priority && !app->hidden[c] && width_of(c) <= left) {
+			if (tdm_proc_columns[c].priority == priority && !app->hidden[c] && width_of(app, c) <= left) {
 				fit.shown[c] = true;
-				left -= width_of(c);
+				left -= width_of(app, c);
 			}
 	fit.command_cols = least + (left > 0 ? left : 0);
 	return fit;
 }
 
-static int field_width(const struct fit *fit, int column)
+static int field_width(const struct tdm_app *app, const struct fit *fit, int column)
 {
-	return column == TDM_PROC_COMMAND ? fit->command_cols : tdm_proc_columns[column].width;
+	return column == TDM_PROC_COMMAND ? fit->command_cols : column_width(app, column);
 }
 
 static const char *sort_arrow(const struct tdm_app *app)
@@ -135,7 +150,7 @@ static void draw_titles(struct tdm_app *app, struct tdm_area area, const struct 
 			continue;
 		char title[32];
 		bool sorted = app->sort == (enum tdm_proc_column)c;
-		int cols = field_width(fit, c);
+		int cols = field_width(app, fit, c);
 		tdm_zone_add(app, (struct tdm_area){ pen.row, pen.col, 1, cols < 0 ? -cols : cols }, TDM_ZONE_COLUMN,
 			(size_t)c);
 		snprintf(title, sizeof title, "%s%s", tdm_proc_columns[c].title, sorted ? sort_arrow(app) : "");
@@ -327,7 +342,7 @@ static void draw_row(struct tdm_app *app, struct tdm_area area, const struct fit
 	for (int c = 0; c < TDM_PROC_COLUMN_COUNT; c++) {
 		if (!fit->shown[c])
 			continue;
-		int width = field_width(fit, c);
+		int width = field_width(app, fit, c);
 		if (c >= TDM_PROC_DRAM && c <= TDM_PROC_CB)
 			draw_bytes(&pen, fit, c, row->used[c - TDM_PROC_DRAM], false);
 		else if (c == TDM_PROC_MEMORY)

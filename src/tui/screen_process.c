@@ -104,9 +104,10 @@ static void bytes_field(struct tdm_pen *pen, uint64_t bytes, uint64_t other)
 }
 
 /* With these, used bytes and the peak fit into 40 columns. */
-static int dev_columns(struct tdm_area area)
+static int dev_columns(const struct tdm_app *app, struct tdm_area area)
 {
-	return tdm_area_is_narrow(area) ? 4 : 6;
+	int hosts = (int)tdm_pick_host_columns(app->picture), plain = tdm_area_is_narrow(area) ? 4 : 6;
+	return hosts >= plain ? hosts + 1 : plain;
 }
 
 static int kind_columns(struct tdm_area area)
@@ -119,7 +120,7 @@ static void draw_kind_head(struct tdm_app *app, struct tdm_area area)
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 	tdm_canvas_fill(&app->canvas, area.row, area.col, area.cols, TDM_INK_HEAD, ' ');
 	tdm_pen_skip(&pen, 2);
-	tdm_pen_field(&pen, dev_columns(area), TDM_INK_HEAD, "DEV");
+	tdm_pen_field(&pen, dev_columns(app, area), TDM_INK_HEAD, "DEV");
 	tdm_pen_field(&pen, kind_columns(area), TDM_INK_HEAD, "KIND");
 	tdm_pen_field(&pen, -12, TDM_INK_HEAD, "USED");
 	tdm_pen_field(&pen, -12, TDM_INK_HEAD, "PEAK");
@@ -145,9 +146,9 @@ static void draw_amount(
 	const struct tdm_picture_amount *amount = &holding->kinds[kind];
 	const struct tdm_picture_device *device = &app->picture->devices[holding->device];
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, line, 0);
-	char label[16], text[TDM_BYTES_CAP];
+	char label[TDM_PICK_LABEL_CAP], text[TDM_BYTES_CAP];
 	tdm_pen_skip(&pen, 2);
-	tdm_pen_field(&pen, dev_columns(line), TDM_INK_PLAIN, tdm_pick_label(device, label, sizeof label));
+	tdm_pen_field(&pen, dev_columns(app, line), TDM_INK_PLAIN, tdm_pick_label(device, label, sizeof label));
 	tdm_pen_field(&pen, kind_columns(line), TDM_INK_LABEL, tdm_device_kind_title(kind));
 	bytes_field(&pen, amount->used, amount->peak);
 	bytes_field(&pen, amount->peak, amount->used);

@@ -1,0 +1,50 @@
+What is in deploy/, checked by the programs that use it.
+
+  $ deploy=$(cd "$TESTDIR/../../deploy" && pwd)
+
+Prometheus: the configuration, the rules, and when the alerts fire and resolve.
+
+  $ promtool check config $deploy/prometheus/prometheus.yml | grep -v '^$' | sed "s|$deploy|.|"
+  Checking ./prometheus/prometheus.yml
+    SUCCESS: 2 rule files found
+   SUCCESS: ./prometheus/prometheus.yml is valid prometheus config file syntax
+  Checking ./prometheus/rules/recording.yml
+    SUCCESS: 23 rules found
+  Checking ./prometheus/rules/alerts.yml
+    SUCCESS: 10 rules found
+  $ promtool test rules $deploy/prometheus/rules/tests.yml | grep -v '^$' | sed "s|$deploy|.|"
+  Unit Testing:  ./prometheus/rules/tests.yml
+    SUCCESS
+  $ amtool check-config $deploy/prometheus/alertmanager.yml | head -1 | sed "s|$deploy|.|"
+  Checking './prometheus/alertmanager.yml'  SUCCESS
+
+A real server scrapes two machines, one of the configuration and one of a file. What they answer was taken from a daemon
+while all workloads of the demo ran. Every expression of the dashboard gives data.
+
+  $ promtool check metrics < "$DATADIR/fleet/metrics.txt"
+  $ mkfifo hold; exec 9<> hold
+  $ for m in one two; do mkdir $m; cp "$DATADIR/fleet/metrics.txt" $m; "$TESTDIR/fleet_server" $m < hold 9>&- & done
+  $ for m in one two; do until test -e $m/port; do sleep 0.05; done; done
+  $ "$TESTDIR/ask_prometheus" $deploy 127.0.0.1:$(cat one/port) 127.0.0.1:$(cat two/port) 9>&-
+  27 expressions give data
+  count(up == 1) = 2
+  count by (rack) (up{rack!=""}) = 1
+  fleet:tt_hosts:count = 2
+  fleet:tt_devices:count = 8
+  rules that fail: none
+
+Units, where systemd's checkers are installed. The commands need not be installed.
+
+  $ if command -v systemd-analyze > /dev/null; then
+  >   systemd-analyze verify $deploy/systemd/tidemarkd.service 2>&1 | grep -v -e 'is not executable' -e "man tidemarkd" -e '^$'
+  >   systemd-analyze security --offline=yes $deploy/systemd/tidemarkd.service | grep -o 'Overall exposure level.*: [0-9]' | sed 's/.*: /exposure /'
+  > else echo 'exposure 2'; fi
+  exposure 2
+  $ ! command -v systemd-sysusers > /dev/null || systemd-sysusers --dry-run $deploy/systemd/tidemark.sysusers 2>&1 | grep -i -c -e error -e invalid -e fail
+  0
+  [1]
+
+Every option that these files give tidemarkd is one that it has, if it was built.
+
+  $ options=$(grep -hoE -e '--[a-z]+(-[a-z]+)*' $deploy/systemd/tidemarkd.service $deploy/systemd/tidemarkd.service.d/*.conf $deploy/kubernetes/*.yaml $deploy/container/* | grep -v -e '--from' -e '--preset' -e '--build' -e '--config' -e '--no-install' -e '--connect' | sort -u)
+  $ ! command -v tidemarkd > /dev/null || for o in $options; do tidemarkd --help | grep -q -e "$o" || echo "tidemarkd has no $o"; done

@@ -1,0 +1,285 @@
+Pictures of other machines. Each has a small HTTP server, fleet_server, in place of its daemon; what it answers is in tests/data/fleet.
+
+  $ mkfifo hold; exec 9<> hold # the servers end with this shell
+  $ for m in one two three; do mkdir $m; "$TESTDIR/fleet_server" $m < hold 9>&- & done
+  $ cp "$DATADIR/fleet/lab-1.json" one/picture.json; cp "$DATADIR/fleet/lab-2.json" two/picture.json
+  $ cp one/picture.json three/picture.json
+  $ for m in one two three; do until test -e $m/port; do sleep 0.05; done; done
+  $ one=127.0.0.1:$(cat one/port) two=127.0.0.1:$(cat two/port) three=127.0.0.1:$(cat three/port)
+  $ calm() { # what differs from run to run
+  >   sed -E "s/$one/ONE/g; s/$two/TWO/g; s/$three/THREE/g; s/^tidemark [0-9.]+, [0-9: -]{19}/tidemark VERSION, TIME/; s/ +/ /g; s/after [0-9]+ m/after N m/; s/Time: [-0-9: ]+/Time: NOW/; s/ [0-9]+s old/ Ns old/; s/timed out after .*;/timed out;/"
+  > }
+
+Two machines, and one that does not answer: it is named, with the reason.
+
+  $ tidemark status --connect $one,$two,127.0.0.1:1 | calm
+  tidemark VERSION, TIME: 3 devices, 2 processes on 3 hosts
+  
+  #0 ONE n150, Wormhole device 0 /dev/tenstorrent/0 0000:01:00.0
+   chip 0x1000
+   47.2 C 35.5 W 1000 MHz
+   64 cores 12 DRAM banks hardware queues unknown
+   Memory Used Total Free Largest Peak Share Src
+   dram 4.00GiB 12.00GiB 8.00GiB 8.00GiB 4.00GiB 33.3% L
+   l1 1.00MiB 85.00MiB 84.00MiB 84.00MiB 1.00MiB 1.1% L
+   All L1: 91.50 MiB in 64 cores of 1464 KiB
+   allocator buffers 1.00MiB 1.0% ledger
+   circular buffers unknown - no source counts them
+   kernels unknown - no program reports them
+   kernel-config ring ~4.31MiB 4.7% inferred (model), with the kernels
+   firmware ~2.14MiB 2.3% inferred (model)
+   free or not counted ~84.05MiB 91.8% what is left
+  
+  #1 TWO p150a, Blackhole device 0 /dev/tenstorrent/0
+   0000:01:00.0 chip 0x1000
+   47.2 C 35.5 W 1000 MHz
+   64 cores 12 DRAM banks hardware queues unknown
+   Memory Used Total Free Largest Peak Share Src
+   dram 30.00GiB 32.00GiB 2.00GiB 2.00GiB 30.00GiB 93.7% L
+  
+  #2 TWO p150a, Blackhole device 1 /dev/tenstorrent/1
+   0000:02:00.0 chip 0x1001
+   47.2 C 35.5 W 1000 MHz
+   64 cores 12 DRAM banks hardware queues unknown
+   Memory Used Total Free Largest Peak Share Src
+   dram 0 B 32.00GiB 32.00GiB 32.00GiB 0 B 0.0% L
+  
+   PID User Dev Age dram l1 cb trace l1_small other Src Command
+   4242 alice ONE:0 1m 30s 3.00GiB 1.00MiB - - - - L python3 serve.py
+   4242 bob TWO:0 1m 30s 30.00GiB - - - - - L ./train --steps 100
+   unattributed ONE:0 1.00GiB 0 B - - - - of no listed process
+  
+  Problems
+   127.0.0.1:1: Failed to connect to 127.0.0.1 port 1 after N ms: Couldn't
+   connect to server; none of its figures are known
+   TWO: /dev/shm/tt_device_0_memory: permission denied
+  The figures leave out files of other users: more may be in use, and less may be
+  free.
+  
+  L ledger: tracked by libtidemark, bytes reserved. '>': highest seen, it may have
+  been more. '~': inferred, not counted. unattributed: in use, but by no listed
+  process.
+  $ tidemark status --short --connect $one,$two | calm
+  tidemark VERSION, TIME: 3 devices, 2 processes on 2 hosts
+  
+   Temp Power Clock DRAM of L1 CB of
+  Dev Card C W MHz GiB GiB % MiB % MiB % MiB Procs
+  ONE:0 n150 47 36 1000 4.00 12.00 33% 1.00 1% - - 85.00 1
+  TWO:0 p150a 47 36 1000 30.00 32.00 93%! - - - - - 1
+  TWO:1 p150a 47 36 1000 0.00 32.00 0% - - - - - 0
+  all 3 - - - 34.00 76.00 44% >1.00 - - - >85.00 2
+  
+   PID User Dev Age dram l1 cb trace l1_small other Src Command
+   4242 alice ONE:0 1m 30s 3.00GiB 1.00MiB - - - - L python3 serve.py
+   4242 bob TWO:0 1m 30s 30.00GiB - - - - - L ./train --steps 100
+   unattributed ONE:0 1.00GiB 0 B - - - - of no listed process
+  
+  Problems
+   TWO: /dev/shm/tt_device_0_memory: permission denied
+  The figures leave out files of other users: more may be in use, and less may be
+  free.
+  
+  L1 and CB use the same memory; its size is the last 'of'. '!': 90 % or more is
+  used, for CB in the fullest core. --long shows all figures. L ledger: tracked by
+  libtidemark, bytes reserved. '>': at least. '~': inferred, not counted.
+  unattributed: in use, but by no listed process.
+  $ tidemark smi -d 1 --connect $one,$two | calm | grep -E '^#|Dev|4242'
+  #2 TWO p150a, Blackhole device 1 /dev/tenstorrent/1
+  $ tidemark status --connect 127.0.0.1:1 | calm
+  tidemark VERSION, TIME: 0 devices, 0 processes on 1 host
+  
+  The machines that answer have no device.
+  
+  Problems
+   127.0.0.1:1: Failed to connect to 127.0.0.1 port 1 after N ms: Couldn't
+   connect to server; none of its figures are known
+
+JSON has the host of each device and process, and what is known of every machine.
+
+  $ tidemark status --json --connect $one,$two,127.0.0.1:1 > all.json
+  $ python3 - <<'.' | calm
+  > import json
+  > d = json.load(open("all.json"))
+  > print(*((h["host"], h["reason"] is None, h["age_ns"] is None) for h in d["status"]["hosts"]), sep="\n")
+  > print(*((x["memory"]["host"], x["memory"]["number"]) for x in d["device_info"]), sep="\n")
+  > print(*((p["memory"]["host"], p["pid"]) for p in d["processes"]), sep="\n")
+  > .
+  ('ONE', True, False)
+  ('TWO', True, False)
+  ('127.0.0.1:1', False, True)
+  ('ONE', 0)
+  ('TWO', 0)
+  ('TWO', 1)
+  ('ONE', 4242)
+  ('TWO', 4242)
+
+Frames.
+
+  $ tidemark top --once --connect $one,127.0.0.1:1 | calm | head -30
+  ================================================================================
+  | TT Device Memory Utilization Monitor |
+  ================================================================================
+  
+  System Info:
+   Time: NOW
+   Refresh: none
+   Devices: 1
+   Problem: 127.0.0.1:1: Failed to connect to 127.0.0.1 port 1 after N ms: Couldn't connect to server; none of its figures are known
+  
+  Device ONE:0 (ID: 0)
+  --------------------------------------------------------------------------------
+   Device Information:
+   Architecture: Wormhole (n150)
+   Node: /dev/tenstorrent/0
+   PCI: 0000:01:00.0
+   Chip ID: 0x1000
+   Initialized: Yes (1 process)
+   Hardware CQs: unknown (no source reports them)
+   DRAM Channels: 12
+   Compute Grid: 8x8 (64 cores)
+  
+   Real-Time Memory Utilization:
+  
+   DRAM Memory: 33.3%
+   Banks: 12
+   Total: 12.00 GiB
+   Allocated: 4.00 GiB (33%)
+   Free: 8.00 GiB
+   Largest Block: 8.00 GiB
+
+Leaks: what ended without freeing, on which machine. A machine that does not answer may have leaks.
+
+  $ tidemark leaks --connect $one,$two | calm
+  read 3 processes once
+  
+  LEAK scratch (dram, TWO, device 1, process 99 eval)
+   1 buffer of 1024.00 KiB was never freed: the program ended by itself
+  
+  1 leak, 0 suspects; 3 sites are steady (--all lists them)
+  (one picture shows no growth: 'tidemark leaks --for 30s' watches)
+  $ tidemark leaks --fail --connect $one,$two > /dev/null
+  [1]
+  $ tidemark leaks --fail --connect $one > /dev/null
+  $ tidemark leaks --fail --connect $one,127.0.0.1:1 > /dev/null
+  [2]
+  $ tidemark leaks --fail --connect $one,127.0.0.1:1 | calm
+  read 1 process once
+  
+  no leak found; 2 sites are steady (--all lists them)
+  (one picture shows no growth: 'tidemark leaks --for 30s' watches)
+  Machines that do not answer, and ledgers that could not be read:
+   127.0.0.1:1: Failed to connect to 127.0.0.1 port 1 after N ms: Couldn't connect to server; none of its figures are known
+  $ tidemark leaks --all --stacks --pid 4242 --connect $one,$two | calm
+  read 2 processes once
+  
+  steady weights (dram, TWO, device 0, process 4242 train)
+   1 buffer of 30 GiB; the oldest here is 58m Ns old
+  steady load (model.py:12) (dram, ONE, device 0, process 4242 python3)
+   1 buffer of 2.00 GiB; the oldest here is 3m Ns old
+  steady kv_cache (dram, ONE, device 0, process 4242 python3)
+   1 buffer of 1024.00 MiB; the oldest here is 58m Ns old
+  
+  no leak found; 3 sites are steady
+  (one picture shows no growth: 'tidemark leaks --for 30s' watches)
+  $ tidemark leaks --json --connect $two | python3 -c 'import json, sys; print([f["host"] for f in json.load(sys.stdin)["leaks"]["sites"]])' | calm
+  ['TWO']
+  $ grep -c 'buffers=1' two/log > /dev/null && echo asked for buffers
+  asked for buffers
+
+A machine that wants a token, and one that has none.
+
+  $ echo secret > three/token; echo secret > mine; echo wrong > other; printf 'two words' > words; : > empty
+  $ tidemark status --connect $three | calm | tail -3
+  Problems
+   THREE: HTTP status 401: it wants a token (--token-file); none of its
+   figures are known
+  $ tidemark status --token-file other --connect $three | grep -c 'HTTP status 401'
+  1
+  $ tidemark status --token-file mine --connect $three | calm | head -1
+  tidemark VERSION, TIME: 1 device, 1 process on 1 host
+  $ TIDEMARK_TOKEN=secret tidemark status --connect $three | calm | head -1
+  tidemark VERSION, TIME: 1 device, 1 process on 1 host
+  $ tidemark status --token-file words --connect $three
+  tidemark status: 'words' holds no token: one word is expected
+  [2]
+  $ tidemark status --token-file empty --connect $three
+  tidemark status: 'empty' holds no token: one word is expected
+  [2]
+  $ tidemark status --token-file absent --connect $three
+  tidemark status: cannot read 'absent': No such file or directory
+  [2]
+  $ rm three/token
+
+Answers that are no picture.
+
+  $ echo 503 > three/status; tidemark status --connect $three | calm | tail -2
+  Problems
+   THREE: HTTP status 503; none of its figures are known
+  $ echo 302 > three/status; tidemark status --connect $three | calm | tail -2; rm three/status
+  Problems
+   THREE: HTTP status 302; none of its figures are known
+  $ echo '<html>' > three/picture.json; tidemark status --connect $three | calm | tail -2
+  Problems
+   THREE: byte 1: not JSON; none of its figures are known
+  $ sed 's/"version": 1/"version": 9/' one/picture.json > three/picture.json; tidemark status --connect $three | calm | tail -2
+  Problems
+   THREE: a picture of version 9, not 1; none of its figures are known
+  $ sed 's/"device": 0/"device": 5/' one/picture.json > three/picture.json; tidemark status --connect $three | calm | tail -2
+   THREE: a holding has no process, or no device; none of its figures
+   are known
+  $ touch three/endless; tidemark status --connect $three | calm | tail -2; rm three/endless
+   THREE: its answer is longer than 32 MiB; none of its figures are
+   known
+  $ touch three/silent; tidemark status --timeout 300ms --connect $one,$three | calm | grep -E '^#|THREE' -A1; rm three/silent
+  #0 ONE n150, Wormhole device 0 /dev/tenstorrent/0 0000:01:00.0
+   chip 0x1000
+  --
+   THREE: Operation timed out after N milliseconds with 0 bytes
+   received; none of its figures are known
+
+A machine that falls silent keeps its last figures, with their age.
+
+  $ cp one/picture.json three/picture.json
+  $ tidemark status --json --watch -r 100 --connect $one,$three | python3 -c '
+  > import json, os, sys
+  > for n, line in enumerate(sys.stdin):
+  >     d = json.loads(line)
+  >     host = d["status"]["hosts"][1]
+  >     if n == 0:
+  >         print(len(d["device_info"]), host["reason"])
+  >         open("three/status", "w").write("500")
+  >     elif host["reason"]:
+  >         print(len(d["device_info"]), host["reason"], host["age_ns"] > 0)
+  >         break
+  > '
+  2 None
+  2 HTTP status 500 True
+  $ rm three/status
+
+Other ways to name a machine.
+
+  $ tidemark status --connect http://$one/behind/a/proxy/ | head -1 | calm
+  tidemark VERSION, TIME: 1 device, 1 process on 1 host
+  $ tail -1 one/log
+  GET /behind/a/proxy/api/v1/picture
+  $ tidemark status --connect unix:$PWD/no.sock | grep -c 'none of its figures'
+  1
+  $ tidemark status --connect ''
+  tidemark status: --connect: '' is no HOST[:PORT], URL or unix:PATH
+  tidemark status: see 'tidemark status --help'
+  [2]
+  $ tidemark status --connect 'a b'
+  tidemark status: --connect: 'a b' is no HOST[:PORT], URL or unix:PATH
+  tidemark status: see 'tidemark status --help'
+  [2]
+  $ tidemark status --connect $one,$one 2>&1 | calm
+  tidemark status: --connect: 'ONE' is named twice
+  tidemark status: see 'tidemark status --help'
+  $ tidemark status --connect ftp://a
+  tidemark status: --connect: 'ftp://a' is no HOST[:PORT], URL or unix:PATH
+  tidemark status: see 'tidemark status --help'
+  [2]
+  $ tidemark leaks --connect $one --dir .
+  tidemark leaks: --connect shows other machines: name no ledger and no --dir
+  tidemark leaks: see 'tidemark leaks --help'
+  [2]
