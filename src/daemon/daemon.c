@@ -1,4 +1,5 @@
 #include "daemon/daemon.h"
+#include "daemon/http.h"
 #include "daemon/loop.h"
 #include "daemon/server_answers.h"
 #include "daemon/socket_server.h"
@@ -17,6 +18,8 @@ enum { CANNOT_START = 2 }; /* the exit code, as of all commands */
 struct daemon {
 	struct tdm_loop loop;
 	struct tdm_server server;
+	struct tdm_state *state; /* of HTTP */
+	struct tdm_http *http;
 };
 
 /* A connection takes a descriptor, and so does a process with buffers. */
@@ -52,8 +55,9 @@ static int watch_signals(struct daemon *daemon)
 	return tdm_loop_signals(&daemon->loop, &set, got_signal, daemon);
 }
 
-static void say_hello(struct tdm_server *server)
+static void say_hello(struct daemon *daemon)
 {
+	struct tdm_server *server = &daemon->server;
 	struct tdm_buf text;
 	tdm_buf_init(&text);
 	tdm_chip_list_text(&server->devices, &text);
@@ -61,6 +65,8 @@ static void say_hello(struct tdm_server *server)
 	for (unsigned i = 0; i < TDM_FORM_COUNT; i++)
 		if (server->listeners[i].at.fd >= 0)
 			tdm_buf_printf(&text, "   Listening on: %s\n", server->listeners[i].at.path);
+	if (daemon->http != NULL && tdm_http_port(daemon->http) != 0)
+		tdm_buf_printf(&text, "   HTTP on port: %u\n", tdm_http_port(daemon->http));
 	if (server->clients.counters.resumed != 0)
 		tdm_buf_printf(&text, "   Went on with %llu process(es) of an earlier server\n",
 			(unsigned long long)server->clients.counters.resumed);
@@ -123,6 +129,21 @@ static void tell_ready(int ready, int err)
 	(void)!chdir("/");
 }
 
+/* 0, or a negative code after a message. */
+static int start_http(struct daemon *daemon, const struct tdm_daemon_options *options)
+{
+	const struct tdm_state_options state = { .ledger_dir = options->dir };
+	if (options->no_http)
+		return 0;
+	daemon->state = tdm_state_new(&state);
+	if (daemon->state == NULL) {
+		fputs("tidemarkd: cannot start: out of memory\n", stderr);
+		return -ENOMEM;
+	}
+	const struct tdm_http_sources sources = { daemon->state, tdm_server_count, &daemon->server };
+	return tdm_http_start(&daemon->loop, options, &sources, &daemon->http);
+}
+
 int tdm_daemon_run(const struct tdm_daemon_options *options)
 {
 	struct daemon *daemon = calloc(1, sizeof *daemon);
@@ -141,12 +162,16 @@ int tdm_daemon_run(const struct tdm_daemon_options *options)
 		return err;
 	}
 	err = tdm_server_init(&daemon->server, &daemon->loop, options);
+	if (err == 0)
+		err = start_http(daemon, options);
 	tell_ready(ready, err);
 	if (err == 0) {
-		say_hello(&daemon->server);
+		say_hello(daemon);
 		err = tdm_loop_run(&daemon->loop);
 		say_goodbye(&daemon->server);
 	}
+	tdm_http_stop(daemon->http);
+	tdm_state_free(daemon->state);
 	tdm_server_done(&daemon->server);
 	tdm_loop_done(&daemon->loop);
 	free(daemon);

@@ -173,20 +173,39 @@ static struct tdm_stream *start_job(struct tdm_pages *pages, void (*work)(void *
 	return job->stream;
 }
 
-static void make_buffers(struct tdm_pages *pages, const struct tdm_page_request *request,
-	const struct tdm_api_wish *wish, struct tdm_page *page)
+static const char for_owners[] = "this is for the bearer of the token, or for users who ask over the Unix socket";
+
+static void make_by_job(struct tdm_pages *pages, const struct tdm_page_request *request,
+	const struct tdm_api_wish *wish, void (*work)(void *, int), struct tdm_page *page)
 {
-	struct tdm_api_buffers asked = { .dir = tdm_state_ledger_dir(pages->sources.state),
+	struct tdm_api_job asked = { .dir = tdm_state_ledger_dir(pages->sources.state),
 		.by_user = request->api.right != TDM_RIGHT_ALL,
 		.uid = request->api.uid,
 		.wish = *wish };
 	if (request->is_head)
 		return;
-	page->stream = start_job(pages, tdm_api_buffers, &asked);
+	page->stream = start_job(pages, work, &asked);
 	if (page->stream == NULL) {
 		pages->jobs_refused++;
 		tdm_page_error(page, UNAVAILABLE, "too many long answers are being made");
 	}
+}
+
+static void make_buffers(struct tdm_pages *pages, const struct tdm_page_request *request,
+	const struct tdm_api_wish *wish, struct tdm_page *page)
+{
+	make_by_job(pages, request, wish, tdm_api_buffers, page);
+}
+
+static void make_picture(struct tdm_pages *pages, const struct tdm_page_request *request,
+	const struct tdm_api_wish *wish, struct tdm_page *page)
+{
+	if (!wish->with_buffers && !wish->with_ended)
+		tdm_api_picture(&request->api, &page->text);
+	else if (request->api.right < TDM_RIGHT_OWN)
+		tdm_page_error(page, FORBIDDEN, for_owners);
+	else
+		make_by_job(pages, request, wish, tdm_api_whole_picture, page);
 }
 
 static void make_findings(struct tdm_pages *pages, const struct tdm_page_request *request,
@@ -292,6 +311,7 @@ static const struct {
 	{ "/api/v1/processes", "device pid", TDM_RIGHT_OWN, true, make_processes },
 	{ "/api/v1/buffers", "device pid kind sort limit offset", TDM_RIGHT_OWN, false, make_buffers },
 	{ "/api/v1/findings", "", TDM_RIGHT_OWN, false, make_findings },
+	{ "/api/v1/picture", "buffers ended", TDM_RIGHT_TOTALS, false, make_picture },
 	{ "/api/v1/events", "device pid kind", TDM_RIGHT_OWN, false, make_events },
 };
 enum { DOCUMENTS = sizeof documents / sizeof *documents };
@@ -333,8 +353,7 @@ static void make_document(
 	full.api.machine = &pages->machine;
 	page->type = json;
 	if (request->api.right < documents[which].right)
-		tdm_page_error(page, FORBIDDEN,
-			"this is for the bearer of the token, or for users who ask over the Unix socket");
+		tdm_page_error(page, FORBIDDEN, for_owners);
 	else if (tdm_api_parse(&full.api, documents[which].arguments, &wish, &diag) != 0)
 		tdm_page_error(page, BAD_REQUEST, diag.text);
 	else if (full.api.picture == NULL)

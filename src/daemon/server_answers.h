@@ -2,6 +2,7 @@
 #ifndef TDM_DAEMON_SERVER_ANSWERS_H
 #define TDM_DAEMON_SERVER_ANSWERS_H
 
+#include "daemon/server_stats.h"
 #include "daemon/socket_server.h"
 
 void tdm_server_dump(struct tdm_server *server);           /* what is live */
@@ -11,6 +12,9 @@ void tdm_server_dump_statistics(struct tdm_server *server);
 
 /* Puts the answer to a question in words into the connection's `out`, or gives everything to another daemon. */
 void tdm_server_answer(struct tdm_connection *connection, struct tdm_str question);
+
+/* Fills in the counters; the context is a struct tdm_server. */
+void tdm_server_count(void *context, struct tdm_server_stats *stats);
 
 /* Writes a text to the log, and frees it. */
 void tdm_server_log_buf(struct tdm_server *server, struct tdm_buf *text);

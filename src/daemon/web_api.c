@@ -2,6 +2,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "report/live_report.h"
+#include "report/picture_json.h"
 #include "report/status_report.h"
 #include "state/state.h"
 
@@ -73,7 +74,10 @@ static int parse_argument(
 		err = tdm_kind_parse(tdm_str_of(argument->value), &wish->filter.kind);
 		return err == 0 ? 0 : tdm_diag_set(diag, TDM_ESYNTAX, 0, 0, "kind is no kind of memory");
 	}
-	if (strcmp(name, "pid") == 0) {
+	if (strcmp(name, "buffers") == 0 || strcmp(name, "ended") == 0) {
+		err = parse_number(argument, 1, &number, diag);
+		*(name[0] == 'b' ? &wish->with_buffers : &wish->with_ended) = number == 1;
+	} else if (strcmp(name, "pid") == 0) {
 		err = parse_number(argument, INT32_MAX, &number, diag);
 		wish->pid = (int32_t)number;
 	} else if (strcmp(name, "limit") == 0) {
@@ -146,6 +150,20 @@ void tdm_api_processes(const struct tdm_api_request *request, const struct tdm_a
 	tdm_json_object_end(&json);
 }
 
+static struct tdm_picture_json picture_of(enum tdm_right right, uint32_t uid)
+{
+	return (struct tdm_picture_json){
+		.with_processes = right != TDM_RIGHT_TOTALS, .only_user = right == TDM_RIGHT_OWN, .uid = uid
+	};
+}
+
+void tdm_api_picture(const struct tdm_api_request *request, struct tdm_buf *out)
+{
+	struct tdm_picture_json json = picture_of(request->right, request->uid);
+	json.picture = request->picture;
+	tdm_picture_json(&json, out);
+}
+
 void tdm_api_error(unsigned status, const char *reason, struct tdm_buf *out)
 {
 	struct tdm_json json;
@@ -179,21 +197,44 @@ static int to_pipe(const char *data, size_t len)
 	return tdm_file_write_all(outlet_fd, data, len);
 }
 
-void tdm_api_buffers(void *request, int fd)
+static void begin_output(struct tdm_buf *out, int fd)
 {
-	const struct tdm_api_buffers *asked = request;
+	tdm_buf_init(out);
+	outlet_fd = fd;
+	out->outlet = to_pipe;
+}
+
+/* The last part; the newline at its end says that it is whole. */
+static void end_output(struct tdm_buf *out)
+{
+	if (!tdm_buf_failed(out) && out->outlet_err == 0)
+		to_pipe(out->data, out->len);
+}
+
+/* A picture of the machine. NULL if there is no memory. Memory is given back at the end of the process. */
+static const struct tdm_picture *look(const struct tdm_api_job *asked, bool only_ledgers, bool with_ended,
+	const struct tdm_wish *wish, struct tdm_state **state)
+{
 	const struct tdm_state_options options = { .ledger_dir = asked->dir,
-		.only_ledgers = true,
-		.with_ended = true,
+		.only_ledgers = only_ledgers,
+		.with_ended = with_ended,
 		.once = true,
 		.pids = asked->wish.pid != 0 ? &asked->wish.pid : NULL,
 		.pid_count = asked->wish.pid != 0 };
+	*state = tdm_state_new(&options);
+	const struct tdm_picture *picture = *state != NULL ? tdm_state_look(*state, wish) : NULL;
+	tdm_api_drop_rights(asked->by_user, asked->uid);
+	return picture;
+}
+
+void tdm_api_buffers(void *request, int fd)
+{
+	const struct tdm_api_job *asked = request;
 	const struct tdm_wish wish = { .parts = TDM_WISH_BUFFERS, .no_largest = true };
-	struct tdm_state *state = tdm_state_new(&options);
-	const struct tdm_picture *picture = state != NULL ? tdm_state_look(state, &wish) : NULL;
+	struct tdm_state *state;
+	const struct tdm_picture *picture = look(asked, true, true, &wish, &state);
 	if (picture == NULL)
 		return;
-	tdm_api_drop_rights(asked->by_user, asked->uid);
 	const struct tdm_live_report report = { .picture = picture,
 		.dir = tdm_state_ledger_dir(state),
 		.filter = asked->wish.filter,
@@ -204,15 +245,28 @@ void tdm_api_buffers(void *request, int fd)
 		.uid = asked->uid };
 	struct tdm_buf out;
 	struct tdm_json json;
-	tdm_buf_init(&out);
-	outlet_fd = fd;
-	out.outlet = to_pipe;
+	begin_output(&out, fd);
 	tdm_json_init(&json, &out);
 	json.compact = true;
 	tdm_json_envelope(&json, "tidemark.dump");
 	tdm_json_key(&json, "dump");
 	tdm_dump_json(&report, &json);
 	tdm_json_object_end(&json);
-	if (!tdm_buf_failed(&out) && out.outlet_err == 0)
-		to_pipe(out.data, out.len); /* the last part; the newline at its end says that it is whole */
+	end_output(&out);
+}
+
+void tdm_api_whole_picture(void *request, int fd)
+{
+	const struct tdm_api_job *asked = request;
+	const struct tdm_wish wish = { .parts = asked->wish.with_buffers ? TDM_WISH_BUFFERS : 0 };
+	struct tdm_picture_json json = picture_of(asked->by_user ? TDM_RIGHT_OWN : TDM_RIGHT_ALL, asked->uid);
+	struct tdm_state *state;
+	struct tdm_buf out;
+	json.picture = look(asked, false, asked->wish.with_ended, &wish, &state);
+	json.with_buffers = json.with_functions = asked->wish.with_buffers;
+	if (json.picture == NULL)
+		return;
+	begin_output(&out, fd);
+	tdm_picture_json(&json, &out);
+	end_output(&out);
 }

@@ -37,6 +37,7 @@ struct tdm_api_wish {
 	struct tdm_buffer_filter filter;
 	enum tdm_buffer_sort sort;
 	uint64_t limit, skip;
+	bool with_buffers, with_ended; /* of the whole picture */
 };
 
 /* Understands the arguments that are named in `allowed`, a text such as "device pid". 0, or TDM_ESYNTAX with a
@@ -49,15 +50,19 @@ void tdm_api_devices(const struct tdm_api_request *request, const struct tdm_api
 void tdm_api_processes(const struct tdm_api_request *request, const struct tdm_api_wish *wish, struct tdm_buf *out);
 void tdm_api_error(unsigned status, const char *reason, struct tdm_buf *out);
 
-/* Live buffers: looks at the ledgers and writes the document to a descriptor. For a process of its own (worker.h): it
- * gives up its rights once it has read them. */
-struct tdm_api_buffers {
+/* The whole picture, for another machine. */
+void tdm_api_picture(const struct tdm_api_request *request, struct tdm_buf *out);
+
+/* Live buffers, or a whole picture with buffers or ended processes: looks at the machine and writes the document to a
+ * descriptor. For a process of its own (worker.h): it gives up its rights once it has looked. */
+struct tdm_api_job {
 	const char *dir; /* of the ledgers */
 	bool by_user;
 	uint32_t uid;
 	struct tdm_api_wish wish;
 };
 void tdm_api_buffers(void *request, int fd);
+void tdm_api_whole_picture(void *request, int fd);
 
 /* In such a process: gives up root's rights for those of a user, or of nobody. Ends the process if that fails. */
 void tdm_api_drop_rights(bool by_user, uint32_t uid);

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -192,7 +193,8 @@ static void find_ranges(const struct tdm_app *app, struct fit *fit, int page)
 static char *format_bytes(const struct fit *fit, int column, const char *mark, uint64_t bytes, char *dst, size_t cap)
 {
 	char text[TDM_BYTES_CAP];
-	size_t width = (size_t)width_of(column) - 1 - (mark[0] != '\0'); /* a mark that matters here is one character */
+	size_t width = (size_t)abs(tdm_proc_columns[column].width) -
+		       (mark[0] != '\0'); /* a mark that matters here is one character */
 	tdm_format_bytes_in(text, sizeof text, bytes, &fit->ranges[column], width);
 	snprintf(dst, cap, "%s%s", mark, bytes != 0 ? text : "0");
 	return dst;
