@@ -141,7 +141,8 @@ static int start_http(struct daemon *daemon, const struct tdm_daemon_options *op
 		return -ENOMEM;
 	}
 	const struct tdm_http_sources sources = { daemon->state, tdm_server_count, &daemon->server };
-	return tdm_http_start(&daemon->loop, options, &sources, &daemon->http);
+	int err = tdm_http_start(&daemon->loop, options, &sources, &daemon->http);
+	return options->replace ? 0 : err; /* the clients are taken over: they must not be lost for this */
 }
 
 int tdm_daemon_run(const struct tdm_daemon_options *options)

@@ -2,6 +2,7 @@
 #include "sources/server_ask.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +117,8 @@ void tdm_takeover_give(struct tdm_server *server, int fd)
 			err = give_connection(c, fd);
 	if (err == 0)
 		send_all(fd, &end, sizeof end, -1);
+	/* The other end waits for the end of the connection: with this descriptor, that is the end of the process. */
+	(void)fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	tdm_loop_end(server->loop);
 }
 
@@ -219,6 +222,8 @@ int tdm_takeover_take(struct tdm_server *server, const char *path)
 		err = send_all(fd, question, sizeof question - 1, -1);
 	if (err == 0)
 		err = take_all(server, fd);
+	if (err == 0)
+		wait_for(fd, POLLIN); /* until it has ended: then its HTTP port is free */
 	close(fd);
 	return err;
 }

@@ -103,11 +103,15 @@ static void shift_picture(struct tdm_picture *picture, int64_t shift_ns, int64_t
 		device->updated_ns = shifted(device->updated_ns, real_shift_ns);
 	}
 	for (size_t i = 0; i < picture->process_count; i++) {
+		struct tdm_picture_process *process = &picture->processes[i];
 		struct tdm_process *who;
-		memcpy(&who, &picture->processes[i].who, sizeof who);
-		picture->processes[i].started_ns = shifted(picture->processes[i].started_ns, real_shift_ns);
-		if (who != NULL)
-			who->started_ns = shifted(who->started_ns, shift_ns);
+		memcpy(&who, &process->who, sizeof who);
+		process->started_ns = shifted(process->started_ns, real_shift_ns);
+		process->as_of_ns = shifted(process->as_of_ns, shift_ns);
+		if (who == NULL)
+			continue;
+		who->started_ns = shifted(who->started_ns, shift_ns);
+		who->as_of_ns = shifted(who->as_of_ns, shift_ns);
 	}
 	for (size_t i = 0; i < picture->holding_count; i++)
 		shift_holding(&picture->holdings[i], shift_ns);

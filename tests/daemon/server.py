@@ -96,12 +96,16 @@ class DaemonTest(unittest.TestCase):
         self.processes.append(process)
         return process
 
+    def command(self, *options):
+        """A command line of the daemon. Without a port it has no HTTP: the usual port is not for tests."""
+        http = [] if "--http-port" in options else ["--no-http"]
+        return [os.path.join(BIN, "tidemarkd"), "--socket", self.path, "--dir", self.shm, *http, *options]
+
     def start(self, *options, out=None, **keys):
         """Starts a daemon and waits until clients can connect. Its output is in self.out."""
         self.out = out if out is not None else os.path.join(self.folder, f"out{len(self.processes)}")
         with open(self.out, "ab") as file:
-            process = self.spawn([os.path.join(BIN, "tidemarkd"), "--socket", self.path, "--dir", self.shm, *options],
-                                 stdout=file, stderr=subprocess.STDOUT, **keys)
+            process = self.spawn(self.command(*options), stdout=file, stderr=subprocess.STDOUT, **keys)
         self.wait_for(lambda: "Press Ctrl+C" in self.text() or process.poll() is not None, "the start of the daemon")
         return process
 

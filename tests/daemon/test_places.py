@@ -113,8 +113,7 @@ class AfterEachOther(DaemonTest):
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(self.path)
             listener.listen()
-            process = self.spawn([os.path.join(BIN, "tidemarkd"), "--socket", self.path, "--dir", self.shm, "--replace"],
-                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            process = self.spawn(self.command("--replace"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             connection, _ = listener.accept()
             self.assertEqual(connection.recv(100), b"TIDEMARK takeover\n")
             connection.close()
@@ -181,7 +180,7 @@ class Started(DaemonTest):
                 os.set_inheritable(3 + i, True)
         program = f"import os; os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS='{len(sockets)}'"
         program += f", LISTEN_FDNAMES={names!r})\n" if names else ")\n"
-        program += f"os.execv({os.path.join(BIN, 'tidemarkd')!r}, ['tidemarkd', '--dir', {self.shm!r}])"
+        program += f"os.execv({os.path.join(BIN, 'tidemarkd')!r}, ['tidemarkd', '--no-http', '--dir', {self.shm!r}])"
         self.out = os.path.join(self.folder, "out")
         with open(self.out, "w", encoding="utf-8") as file:
             process = self.spawn([sys.executable, "-c", program], stdout=file, stderr=subprocess.STDOUT, preexec_fn=set_up,
@@ -217,16 +216,16 @@ class Started(DaemonTest):
 
     def test_in_the_background_it_is_ready_when_the_command_returns(self):
         log = os.path.join(self.folder, "log")
-        done = subprocess.run([os.path.join(BIN, "tidemarkd"), "--socket", self.path, "--dir", self.shm, "--daemonize",
-                               "--log", log], env=self.environment(), timeout=WAIT_S, check=False, capture_output=True)
+        done = subprocess.run(self.command("--daemonize", "--log", log), env=self.environment(), timeout=WAIT_S, check=False,
+                              capture_output=True)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"", b""))
         client = self.client()
         pid = struct.unpack("3i", client.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
         self.addCleanup(lambda: os.path.exists(f"/proc/{pid}") and os.kill(pid, signal.SIGKILL))
         client.send(ALLOC, 0, 10, DRAM, id=1)
         self.assertEqual(client.query()[0], 10)
-        again = subprocess.run([os.path.join(BIN, "tidemarkd"), "--socket", self.path, "--dir", self.shm, "--daemonize"],
-                               env=self.environment(), timeout=WAIT_S, check=False, capture_output=True, text=True)
+        again = subprocess.run(self.command("--daemonize"), env=self.environment(), timeout=WAIT_S, check=False,
+                               capture_output=True, text=True)
         self.assertEqual((again.returncode, again.stdout), (2, ""))
         self.assertIn("another server listens", again.stderr)
         os.kill(pid, signal.SIGTERM)

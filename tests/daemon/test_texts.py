@@ -202,7 +202,7 @@ Total remaining buffers: 147
     def test_a_full_pipe_costs_lines_and_nothing_else(self):
         read_end, write_end = os.pipe()
         fcntl.fcntl(write_end, fcntl.F_SETPIPE_SZ, 4096)
-        daemon = self.spawn([os.path.join(BIN, "tidemarkd"), "--socket", self.path, "--dir", self.shm], stdout=write_end)
+        daemon = self.spawn(self.command(), stdout=write_end)
         os.close(write_end)
         self.out = os.devnull
         self.wait_for(lambda: os.path.exists(self.path), "the socket")

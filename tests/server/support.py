@@ -134,15 +134,19 @@ class Daemon:
     def environment(self):
         return dict(os.environ, TIDEMARK_DIR=str(self.dir), STATE_DIRECTORY=str(self.root / "state"))
 
+    def command_line(self):
+        """Without HTTP, whose usual port is not for tests."""
+        return [BIN / "tidemarkd", "--socket", self.socket, "--no-http"]
+
     def start(self, *args):
         def prepare():
             if self.limit:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (self.limit, self.limit))
 
         with open(self.log, "ab") as log, open(self.errors, "ab") as errors:
-            self.process = subprocess.Popen([*self.prefix, BIN / "tidemarkd", "--socket", self.socket, *args],
-                                            stdin=subprocess.DEVNULL, stdout=self.stdout or log, stderr=errors,
-                                            env=self.environment(), preexec_fn=prepare)
+            self.process = subprocess.Popen([*self.prefix, *self.command_line(), *args], stdin=subprocess.DEVNULL,
+                                            stdout=self.stdout or log, stderr=errors, env=self.environment(),
+                                            preexec_fn=prepare)
         until("the daemon listens", self.listens)
         return self
 

@@ -235,8 +235,8 @@ class NoRoom(ServerTest):
 
 class Places(ServerTest):
     def run_second(self):
-        return subprocess.run([BIN / "tidemarkd", "--socket", self.daemon.socket], env=self.daemon.environment(),
-                              capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+        return subprocess.run(self.daemon.command_line(), env=self.daemon.environment(), capture_output=True, text=True,
+                              timeout=PATIENCE_S, check=False)
 
     def test_a_second_daemon_is_refused(self):
         self.daemon.start()
