@@ -134,6 +134,16 @@ class Messages(DaemonTest):
         other = self.other_process("for i in range(64): c.send(ALLOC, 7000 + i, 3, DRAM, id=1)\nprint(c.query(7063)[0], flush=True); sys.stdin.read(1)")
         self.assertEqual(other.stdout.readline(), "3\n")
 
+    def test_kernels_are_counted_after_another_program_has_come(self):
+        self.start()
+        client = self.client(144)
+        client.send(LOAD, 0, 500, 1, id=1)
+        self.assertEqual(client.query()[5], 500)
+        other = self.other_process("c.send(ALLOC, 0, 3, DRAM, id=1); c.query(); print('sent', flush=True); sys.stdin.read(1)")
+        self.assertEqual(other.stdout.readline(), "sent\n")
+        client.send(LOAD, 0, 700, 1, id=2)
+        self.assertEqual(client.query()[5], 1200)
+
     def test_bytes_that_are_no_messages_close_the_connection(self):
         self.start()
         good = self.client()
