@@ -38,14 +38,12 @@ __attribute__((format(printf, 2, 3))) static void put_piece(struct line *line, c
 static void put_identity(const struct tdm_status_report *report, size_t i, struct tdm_buf *out)
 {
 	const struct tdm_picture_device *device = &report->picture->devices[i];
-	char label[16];
+	char label[TDM_PICK_LABEL_CAP];
 	struct line line = { strlen(tdm_pick_label(device, label, sizeof label)), report->term.width, out };
 	tdm_buf_putc(out, '\n');
 	tdm_put_styled(out, &report->term, TDM_STYLE_BOLD, label);
 	if (device->host != NULL && device->host->reason != NULL)
-		put_piece(&line, "%s (%s old)", device->host->name, TDM_TIME_TEXT(device->host->age_ns));
-	else if (device->host != NULL)
-		put_piece(&line, "%s", device->host->name);
+		put_piece(&line, "(%s old)", TDM_TIME_TEXT(device->host->age_ns));
 	put_piece(&line, "%s%s%s%s", tdm_picture_card_mark(device),
 		device->card[0] != '\0' ? device->card : "unknown card", device->arch[0] != '\0' ? ", " : "",
 		device->arch);

@@ -15,8 +15,7 @@ Two machines, and one that does not answer: it is named, with the reason.
   $ tidemark status --connect $one,$two,127.0.0.1:1 | calm
   tidemark VERSION, TIME: 3 devices, 2 processes on 3 hosts
   
-  #0 ONE n150, Wormhole device 0 /dev/tenstorrent/0 0000:01:00.0
-   chip 0x1000
+  ONE:0 n150, Wormhole /dev/tenstorrent/0 0000:01:00.0 chip 0x1000
    47.2 C 35.5 W 1000 MHz
    64 cores 12 DRAM banks hardware queues unknown
    Memory Used Total Free Largest Peak Share Src
@@ -30,15 +29,15 @@ Two machines, and one that does not answer: it is named, with the reason.
    firmware ~2.14MiB 2.3% inferred (model)
    free or not counted ~84.05MiB 91.8% what is left
   
-  #1 TWO p150a, Blackhole device 0 /dev/tenstorrent/0
-   0000:01:00.0 chip 0x1000
+  TWO:0 p150a, Blackhole /dev/tenstorrent/0 0000:01:00.0
+   chip 0x1000
    47.2 C 35.5 W 1000 MHz
    64 cores 12 DRAM banks hardware queues unknown
    Memory Used Total Free Largest Peak Share Src
    dram 30.00GiB 32.00GiB 2.00GiB 2.00GiB 30.00GiB 93.7% L
   
-  #2 TWO p150a, Blackhole device 1 /dev/tenstorrent/1
-   0000:02:00.0 chip 0x1001
+  TWO:1 p150a, Blackhole /dev/tenstorrent/1 0000:02:00.0
+   chip 0x1001
    47.2 C 35.5 W 1000 MHz
    64 cores 12 DRAM banks hardware queues unknown
    Memory Used Total Free Largest Peak Share Src
@@ -83,8 +82,8 @@ Two machines, and one that does not answer: it is named, with the reason.
   used, for CB in the fullest core. --long shows all figures. L ledger: tracked by
   libtidemark, bytes reserved. '>': at least. '~': inferred, not counted.
   unattributed: in use, but by no listed process.
-  $ tidemark smi -d 1 --connect $one,$two | calm | grep -E '^#|Dev|4242'
-  #2 TWO p150a, Blackhole device 1 /dev/tenstorrent/1
+  $ tidemark smi -d 1 --connect $one,$two | calm | grep -E '^[A-Z]+:|Dev|4242'
+  TWO:1 p150a, Blackhole /dev/tenstorrent/1 0000:02:00.0
   $ tidemark status --connect 127.0.0.1:1 | calm
   tidemark VERSION, TIME: 0 devices, 0 processes on 1 host
   
@@ -230,9 +229,9 @@ Answers that are no picture.
   $ touch three/endless; tidemark status --connect $three | calm | tail -2; rm three/endless
    THREE: its answer is longer than 32 MiB; none of its figures are
    known
-  $ touch three/silent; tidemark status --timeout 300ms --connect $one,$three | calm | grep -E '^#|THREE' -A1; rm three/silent
-  #0 ONE n150, Wormhole device 0 /dev/tenstorrent/0 0000:01:00.0
-   chip 0x1000
+  $ touch three/silent; tidemark status --timeout 300ms --connect $one,$three | calm | grep -E '^ONE|THREE' -A1; rm three/silent
+  ONE:0 n150, Wormhole /dev/tenstorrent/0 0000:01:00.0 chip 0x1000
+   47.2 C 35.5 W 1000 MHz
   --
    THREE: Operation timed out after N milliseconds with 0 bytes
    received; none of its figures are known
