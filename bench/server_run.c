@@ -49,6 +49,8 @@ static pid_t start_ours(const struct bench_server *server, const struct bench_se
 	snprintf(state, sizeof state, "STATE_DIRECTORY=%s/state", server->root);
 	if (plan->quiet)
 		argv[args++] = "--quiet";
+	if (plan->more_args == NULL)
+		argv[args++] = "--no-http"; /* its usual port may be in use */
 	for (size_t i = 0; plan->more_args != NULL && plan->more_args[i] != NULL && args + 1 < ARGS_MAX; i++)
 		argv[args++] = plan->more_args[i];
 	for (size_t i = 0; plan->env != NULL && plan->env[i] != NULL && words + 1 < ARGS_MAX; i++)

@@ -68,7 +68,7 @@ static const struct tdm_opt opts[] = {
 	{ "process-metrics", 0, NULL, "also series for each process, for those who may see them",
 		TDM_TAKE_FLAG(struct request, options.process_metrics) },
 	{ "metric-names", 0, "NAMES",
-		"also the families of tt-exporter and tt-telemetry, e.g. tt-exporter,tt-telemetry",
+		"also the families of other exporters: tt-exporter, tt-telemetry, with a comma between them",
 		TDM_TAKE_TEXT(struct request, options.metric_names) },
 	{ "daemonize", 'D', NULL, "run in the background; returns when clients can connect",
 		TDM_TAKE_FLAG(struct request, options.daemonize) },
@@ -81,6 +81,7 @@ static const struct tdm_example examples[] = {
 	{ "tidemarkd", "serve instrumented programs and print what they allocate" },
 	{ "tidemarkd --quiet --daemonize", "serve them in the background" },
 	{ "tidemarkd --socket-mode=0666", "let every user's programs connect" },
+	{ "tidemarkd --http-host=0.0.0.0 --token-file=token", "let those who have the token look from other machines" },
 	{ "tidemarkd --replace", "go on in place of the running daemon, e.g. after an update" },
 	{ NULL, NULL },
 };
@@ -93,8 +94,9 @@ static const struct tdm_help_row exits[] = {
 
 const struct tdm_cmd tdm_cmd_daemon = {
 	.name = "tidemarkd",
-	.summary = "serve programs that report their memory on a socket",
-	.usage = "[--socket=FILE] [--socket-mode=MODE] [--dir=DIR] [--quiet] [--daemonize [--log=FILE]] [--replace]",
+	.summary = "serve programs that report their memory on a socket, and show the machine to others",
+	.usage = "[--socket=FILE] [--socket-mode=MODE] [--dir=DIR] [--http-port=PORT] [--quiet] "
+		 "[--daemonize [--log=FILE]] [--replace]",
 	.description =
 		"Programs that are instrumented for the allocation server connect to a socket and report each buffer. "
 		"tidemarkd writes a ledger for each of these processes, so that 'tidemark top', 'status', 'dump' and "
@@ -114,6 +116,13 @@ const struct tdm_cmd tdm_cmd_daemon = {
 		"$STATE_DIRECTORY, else $XDG_STATE_HOME/tidemark, else ~/.local/state/tidemark, where 'tidemark dump "
 		"--dir' reads "
 		"it.\n\n"
+		"Over HTTP it shows this machine to others: metrics for Prometheus at /metrics, documents at /api/v1/, "
+		"which "
+		"'tidemark top', 'status' and 'leaks' read with --connect. On the port everybody sees totals of "
+		"devices; only "
+		"the bearer of the token sees processes. The port is for this machine, unless --http-host names "
+		"another address; then "
+		"give a token, too.\n\n"
 		"systemd can open the sockets: those named socket, short and helper are used (FileDescriptorName=). "
 		"TIDEMARK_MODE in its environment lets others read the ledgers, as for other programs.",
 	.opts = opts,

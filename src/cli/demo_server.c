@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE_S = 10, LOOK_MS = 5, CANNOT_START = 126, USUAL_PORT = 9740, DEEPEST = 8 };
+enum { PATIENCE_S = 10, LOOK_MS = 5, CANNOT_START = 126, DEEPEST = 8 };
 
 void tdm_demo_follow_parent(pid_t parent)
 {
@@ -30,22 +30,17 @@ void tdm_demo_follow_parent(pid_t parent)
 		_exit(0); /* the parent is gone already */
 }
 
-/* The usual port if it is free, else any; 0: none. */
+/* Any that is free: the usual one is for a daemon that is to stay. 0: none. */
 static uint32_t find_port(void)
 {
-	for (int again = 0; again < 2; again++) {
-		struct sockaddr_in here = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-		socklen_t size = sizeof here;
-		here.sin_port = htons(again ? 0 : USUAL_PORT);
-		int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		bool is_free = fd >= 0 && bind(fd, (struct sockaddr *)&here, sizeof here) == 0 &&
-			       getsockname(fd, (struct sockaddr *)&here, &size) == 0;
-		if (fd >= 0)
-			close(fd);
-		if (is_free)
-			return ntohs(here.sin_port);
-	}
-	return 0;
+	struct sockaddr_in here = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof here;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool is_free = fd >= 0 && bind(fd, (struct sockaddr *)&here, sizeof here) == 0 &&
+		       getsockname(fd, (struct sockaddr *)&here, &size) == 0;
+	if (fd >= 0)
+		close(fd);
+	return is_free ? ntohs(here.sin_port) : 0;
 }
 
 /* The daemon is beside this program, or in PATH. */
@@ -53,7 +48,7 @@ __attribute__((noreturn)) static void become_daemon(const struct tdm_demo_server
 {
 	char path[PATH_MAX + sizeof "tidemarkd"], port[16], state[128];
 	char *words[] = { strdup("tidemarkd"), strdup("--quiet"), strdup("--socket"), strdup(server->socket),
-		server->port != USUAL_PORT ? strdup("--http-port") : NULL, port, NULL };
+		strdup(server->port != 0 ? "--http-port" : "--no-http"), server->port != 0 ? port : NULL, NULL };
 	sigset_t none;
 	tdm_demo_follow_parent(parent);
 	sigemptyset(&none);
@@ -144,11 +139,13 @@ void tdm_demo_server_say(const struct tdm_demo_server *server)
 {
 	printf("They report to the daemon, process %d, on %s. Where to look, from another terminal:\n"
 	       "  tidemark top, tidemark status, tidemark dump: its clients are there like all other programs\n"
-	       "  tidemark dump --server --socket %s: the summary that the daemon itself gives\n"
-	       "  curl http://127.0.0.1:%" PRIu32 "/metrics: for Prometheus\n"
-	       "  curl http://127.0.0.1:%" PRIu32 "/api/v1/status: the same as JSON\n"
-	       "  kill -9 one of the programs and look again: tidemark leaks\n",
-		(int)server->pid, server->socket, server->socket, server->port, server->port);
+	       "  tidemark dump --server --socket %s: the summary that the daemon itself gives\n",
+		(int)server->pid, server->socket, server->socket);
+	if (server->port != 0)
+		printf("  curl http://127.0.0.1:%" PRIu32 "/metrics: for Prometheus\n"
+		       "  curl http://127.0.0.1:%" PRIu32 "/api/v1/status: the same as JSON\n",
+			server->port, server->port);
+	printf("  kill -9 one of the programs and look again: tidemark leaks\n");
 }
 
 void tdm_demo_server_note(struct tdm_demo_server *server, pid_t pid)

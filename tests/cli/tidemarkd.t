@@ -4,10 +4,12 @@ The daemon's command line. tests/daemon has a running one.
   $ tidemarkd --version
   tidemarkd 0.1.0
   $ tidemarkd --help
-  Usage: tidemarkd [--socket=FILE] [--socket-mode=MODE] [--dir=DIR] [--quiet]
-                   [--daemonize [--log=FILE]] [--replace]
+  Usage: tidemarkd [--socket=FILE] [--socket-mode=MODE] [--dir=DIR]
+                   [--http-port=PORT] [--quiet] [--daemonize [--log=FILE]]
+                   [--replace]
   
-  Serve programs that report their memory on a socket.
+  Serve programs that report their memory on a socket, and show the machine to
+  others.
   
   Programs that are instrumented for the allocation server connect to a socket and
   report each buffer. tidemarkd writes a ledger for each of these processes, so
@@ -26,6 +28,12 @@ The daemon's command line. tests/daemon has a running one.
   What a process held when it ended is a leak: its ledger stays in memory for ten
   minutes, then it moves to $STATE_DIRECTORY, else $XDG_STATE_HOME/tidemark, else
   ~/.local/state/tidemark, where 'tidemark dump --dir' reads it.
+  
+  Over HTTP it shows this machine to others: metrics for Prometheus at /metrics,
+  documents at /api/v1/, which 'tidemark top', 'status' and 'leaks' read with
+  --connect. On the port everybody sees totals of devices; only the bearer of the
+  token sees processes. The port is for this machine, unless --http-host names
+  another address; then give a token, too.
   
   systemd can open the sockets: those named socket, short and helper are used
   (FileDescriptorName=). TIDEMARK_MODE in its environment lets others read the
@@ -51,6 +59,19 @@ The daemon's command line. tests/daemon has a running one.
                                removed
         --archive-age=TIME     how long they are kept on disk, e.g. 720h
         --statistics=TIME      print statistics this often, e.g. 10s
+        --http-port=PORT       port of metrics and the JSON API (default: 9740, if
+                               it is free)
+        --http-host=ADDRESS    address of that port (default: 127.0.0.1)
+        --http-hosts=NAMES     names by which others may call this machine, with
+                               commas between them
+        --http-socket=FILE     a Unix socket for HTTP, too: it shows users what is
+                               theirs
+        --token-file=FILE      file with the token whose bearers see everything
+        --no-http              do not answer over HTTP
+        --process-metrics      also series for each process, for those who may see
+                               them
+        --metric-names=NAMES   also the families of other exporters: tt-exporter,
+                               tt-telemetry, with a comma between them
     -D, --daemonize            run in the background; returns when clients can
                                connect
         --log=FILE             where a daemon in the background writes its lines
@@ -64,6 +85,8 @@ The daemon's command line. tests/daemon has a running one.
         serve them in the background
     tidemarkd --socket-mode=0666
         let every user's programs connect
+    tidemarkd --http-host=0.0.0.0 --token-file=token
+        let those who have the token look from other machines
     tidemarkd --replace
         go on in place of the running daemon, e.g. after an update
   $ tidemarkd --sokcet=x
