@@ -1,8 +1,11 @@
 /*
  * The HTTP side of the daemon without its socket server, for tests: shows the ledgers of a folder.
  *
- * usage: http_alone [--dir DIR] [--host HOST] [--port N] [--socket PATH] [--token FILE] [--hosts NAMES] [--names NAMES]
- *                   [--processes] [--stats] [--leaks MS|off]
+ * usage: http_alone [--dir DIR] [--http-host HOST] [--http-port N] [--http-socket PATH] [--token-file FILE]
+ *                   [--http-hosts NAMES] [--metric-names NAMES] [--process-metrics] [--stats] [--leaks MS|off]
+ *
+ * The options are those of tidemarkd, but for the last two: every counter of the socket server is 3, and how long buffers
+ * are watched for leaks.
  *
  * Prints "ready PORT" and goes on until its standard input ends.
  */
@@ -38,17 +41,17 @@ static bool take_option(const char *name, const char *value, struct tdm_daemon_o
 {
 	if (strcmp(name, "--dir") == 0)
 		options->dir = value;
-	else if (strcmp(name, "--host") == 0)
+	else if (strcmp(name, "--http-host") == 0)
 		options->http_host = value;
-	else if (strcmp(name, "--port") == 0)
+	else if (strcmp(name, "--http-port") == 0)
 		options->http_port = (uint32_t)atoi(value);
-	else if (strcmp(name, "--socket") == 0)
+	else if (strcmp(name, "--http-socket") == 0)
 		options->http_socket = value;
-	else if (strcmp(name, "--token") == 0)
+	else if (strcmp(name, "--token-file") == 0)
 		options->token_file = value;
-	else if (strcmp(name, "--hosts") == 0)
+	else if (strcmp(name, "--http-hosts") == 0)
 		options->http_hosts = value;
-	else if (strcmp(name, "--names") == 0)
+	else if (strcmp(name, "--metric-names") == 0)
 		options->metric_names = value;
 	else if (strcmp(name, "--leaks") == 0)
 		options->leak_watch_ns =
@@ -65,7 +68,7 @@ int main(int argc, char **argv)
 	struct tdm_http_sources sources = { 0 };
 	struct tdm_http *http;
 	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--processes") == 0)
+		if (strcmp(argv[i], "--process-metrics") == 0)
 			options.process_metrics = true;
 		else if (strcmp(argv[i], "--stats") == 0)
 			sources.stats = fill_stats;

@@ -11,6 +11,7 @@ import time
 import unittest
 
 COMMAND = os.environ["TIDEMARK_COMMAND"]
+DAEMON = os.environ["TIDEMARK_DAEMON"]
 TOOLS = os.environ["TIDEMARK_TEST_TOOLS"]
 PATIENCE_S = 60
 
@@ -82,6 +83,8 @@ class Case(unittest.TestCase):
     def end(self, process):
         if process.stdin:
             process.stdin.close()
+        else:
+            process.terminate()
         try:
             process.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
@@ -95,24 +98,29 @@ class Case(unittest.TestCase):
         self.assertIn(process.returncode, (0, -9))  # a sanitizer has another code
 
     def start(self, *options, **environment):
-        """The server; self.port and self.socket say where it listens."""
+        """The daemon, or http_alone for options that only that one has; self.port and self.socket say where it listens."""
         self.socket = os.path.join(self.folder, "http.sock")
+        is_alone = "--leaks" in options or "--stats" in options
+        program = [os.path.join(TOOLS, "http_alone")] if is_alone else [
+            DAEMON, "--quiet", "--socket", os.path.join(self.folder, "daemon.sock")]
         for _ in range(20):
-            port = free_port()
+            self.port = free_port()
             errors = tempfile.TemporaryFile()
             process = subprocess.Popen(
-                [os.path.join(TOOLS, "http_alone"), "--port", str(port), "--socket", self.socket, *options],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
-                env=dict(self.environment, **environment))
-            line = process.stdout.readline().split()
-            if line[:1] == [b"ready"]:
-                self.port = int(line[1])
+                [*program, "--http-port", str(self.port), "--http-socket", self.socket, *options],
+                stdin=subprocess.PIPE if is_alone else None, stdout=subprocess.PIPE, stderr=errors,
+                env=dict(self.environment, STATE_DIRECTORY=os.path.join(self.folder, "state"), **environment))
+            line = process.stdout.readline()
+            while line and b"ready" not in line and b"Press Ctrl+C" not in line:
+                line = process.stdout.readline()
+            if line:
                 self.server = process
                 self.stack.callback(errors.close)
                 self.stack.callback(self.end, process)
                 return process
             process.wait()
-            process.stdin.close()
+            if process.stdin:
+                process.stdin.close()
             process.stdout.close()
             errors.seek(0)
             said = errors.read()

@@ -208,7 +208,7 @@ class Readers(Case):
                                    stdout=subprocess.PIPE, env=self.environment)
         self.stack.callback(self.end, process)
         self.assertEqual(process.stdout.readline(), b"ready\n")
-        self.start()
+        self.start("--leaks", "off")  # the watch is another worker
         with self.connect(unix=True) as s:
             s.sendall(b"GET /api/v1/buffers?limit=100000 HTTP/1.1\r\nHost: x\r\n\r\n")
             out = s.recv(4096)
@@ -240,7 +240,7 @@ class Many(Case):
 class Labels(Case):
     def test_command_lines_with_quotes_newlines_and_thousands_of_characters(self):
         from prometheus_client.openmetrics.parser import text_string_to_metric_families
-        self.start("--processes")
+        self.start("--process-metrics")
         name = 'say "hi"\\\n\xff\t' + "x" * 10000
         process = subprocess.Popen(
             [name.encode("latin-1"), "steady"], executable=os.path.join(TOOLS, "leaky"), stdin=subprocess.PIPE,

@@ -32,7 +32,7 @@ class Metrics(Case):
 
     def test_both_formats_are_understood_by_parsers_and_promtool(self):
         self.program()
-        self.start("--processes", "--stats", "--names", "tt-exporter,tt-telemetry")
+        self.start("--process-metrics", "--metric-names", "tt-exporter,tt-telemetry")
         plain = self.get("/metrics", unix=True)
         self.assertEqual(plain.status, 200)
         self.assertEqual(plain.headers["content-type"], "text/plain; version=0.0.4; charset=utf-8")
@@ -59,7 +59,7 @@ class Metrics(Case):
             documented = set(re.findall(r"`((?:tt|tenstorrent|process|tidemark)_\w+)`", file.read()))
         kinds = "dram|l1_small|l1|trace|cb|dfb|scratchpad|kernel|firmware|system|config"
         self.program()
-        self.start("--processes", "--stats", "--names", "tt-exporter,tt-telemetry")
+        self.start("--process-metrics", "--stats", "--metric-names", "tt-exporter,tt-telemetry")
         for name in re.findall(r"^# TYPE (\S+)", self.get("/metrics", unix=True).text, re.M):
             general = re.sub(f"^tt_(process_)?({kinds})_", r"tt_\1KIND_", name)
             self.assertTrue(name in documented or general in documented, name)
@@ -81,7 +81,7 @@ class Metrics(Case):
 
     def test_a_dead_process_leaves_its_series(self):
         program = self.program()
-        self.start("--processes")
+        self.start("--process-metrics")
         mark = f'pid="{program.pid}"'
         self.assertIn(mark, self.get("/metrics", unix=True).text)
         program.kill()
@@ -175,7 +175,7 @@ class Rights(Case):
 
     def test_a_stranger_gets_totals_only(self):
         self.program()
-        self.start("--processes")
+        self.start("--process-metrics")
         for path in ("/metrics", "/api/v1/status", "/api/v1/devices"):
             answer = self.get(path)
             self.assertEqual(answer.status, 200)
@@ -194,7 +194,7 @@ class Rights(Case):
         with open(path, "w") as file:
             file.write(token + "\n")
         self.program()
-        self.start("--token", path, "--processes")
+        self.start("--token-file", path, "--process-metrics")
         self.assertIn("leaky", self.get("/metrics", Authorization="Bearer " + token).text)
         self.assertEqual(self.get("/api/v1/buffers", Authorization="bearer  " + token).status, 200)
         for wrong in ("Bearer " + token[:-1], "Bearer " + token + "x", "Bearer ", "Bearer", "Basic " + token,
@@ -212,14 +212,14 @@ class Rights(Case):
             with open(path, "w") as file:
                 file.write(content)
             with self.assertRaisesRegex(AssertionError, "token"):
-                self.start("--token", path)
+                self.start("--token-file", path)
         with self.assertRaisesRegex(AssertionError, "token"):
-            self.start("--token", path + ".absent")
+            self.start("--token-file", path + ".absent")
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root to become another user")
     def test_a_user_sees_his_own_over_the_unix_socket(self):
         mine, other = self.program(), self.program(user=NOBODY)
-        self.start("--processes", "--leaks", "1000")
+        self.start("--process-metrics", "--leaks", "1000")
         script = ("import socket, sys\n"
                   "s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])\n"
                   "s.sendall(f'GET {sys.argv[2]} HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n'.encode())\n"
@@ -240,7 +240,7 @@ class Rights(Case):
 
 class Hosts(Case):
     def test_only_known_names_are_served(self):
-        self.start("--hosts", "metrics.example, other.example")
+        self.start("--http-hosts", "metrics.example, other.example")
         for host in ("localhost", "LOCALHOST:9740", "127.0.0.1", "10.1.2.3:80", "[::1]:9740", "metrics.example",
                      "other.example:1", os.uname().nodename):
             self.assertEqual((host, self.get("/metrics", host=host).status), (host, 200))
@@ -262,12 +262,12 @@ class Hosts(Case):
     def test_a_taken_port_is_refused_when_it_was_asked_for(self):
         self.start()
         tool = os.path.join(os.environ["TIDEMARK_TEST_TOOLS"], "http_alone")
-        done = subprocess.run([tool, "--port", str(self.port)], input=b"", env=self.environment,
+        done = subprocess.run([tool, "--http-port", str(self.port)], input=b"", env=self.environment,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual((done.returncode, done.stdout), (1, b""))
         self.assertIn(b"Address already in use", done.stderr)
         # The socket of a running server is not taken away, that of a dead one is.
-        done = subprocess.run([tool, "--port", "0", "--socket", self.socket], input=b"",
+        done = subprocess.run([tool, "--http-port", "0", "--http-socket", self.socket], input=b"",
                               env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(done.returncode, 1)
         self.assertEqual(self.get("/healthz", unix=True).status, 200)
@@ -317,7 +317,7 @@ class Events(Case):
         with self.connect(unix=True) as s:
             s.sendall(b"GET /api/v1/events HTTP/1.0\r\nHost: x\r\n\r\n")
             self.assertIn(b" 200 ", s.recv(64))
-            self.server.stdin.close()
+            self.server.terminate()
             while s.recv(4096):
                 pass
         self.assertEqual(self.server.wait(), 0)

@@ -483,7 +483,7 @@ int main(int argc, char **argv)
 	init(&fixture);
 	const struct tdm_provider provider = { .state = &fixture, .look = look, .use = use };
 	const struct tdm_tui_options options = { .interval_ms = (unsigned)set.interval,
-		.pick = { set.device, &(int32_t){ (int32_t)set.pid }, set.pid != 0 },
+		.pick = { .device = set.device, .pids = &(int32_t){ (int32_t)set.pid }, .pid_count = set.pid != 0 },
 		.ascii = set.ascii != 0,
 		.no_colour = set.no_colour != 0,
 		.no_mouse = set.no_mouse != 0,
