@@ -4,8 +4,8 @@
  * usage: http_alone [--dir DIR] [--http-host HOST] [--http-port N] [--http-socket PATH] [--token-file FILE]
  *                   [--http-hosts NAMES] [--metric-names NAMES] [--process-metrics] [--stats] [--leaks MS|off]
  *
- * The options are those of tidemarkd, but for the last two: every counter of the socket server is 3, and how long buffers
- * are watched for leaks.
+ * The options are those of tidemarkd, but for the last two: every counter of the socket server is 3, and how long
+ * buffers are watched for leaks.
  *
  * Prints "ready PORT" and goes on until its standard input ends.
  */
