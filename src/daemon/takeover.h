@@ -2,7 +2,8 @@
  * One daemon takes over from another, so that clients notice nothing: most of them are killed by a signal when they
  * send to a closed connection. The new one asks in words on the socket. The old one gives back its ledgers, sends its
  * sockets and connections as descriptors, each with what is known about it, and ends. Only the same user and root are
- * given anything, and only from them it is taken.
+ * given anything, and only from them it is taken. The new one waits for the end of the old one, whose HTTP port it
+ * wants.
  */
 #ifndef TDM_DAEMON_TAKEOVER_H
 #define TDM_DAEMON_TAKEOVER_H
