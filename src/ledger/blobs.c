@@ -44,7 +44,7 @@ int tdm_blobs_init(struct tdm_blobs *blobs, struct tdm_ledger_file *file, struct
 		tdm_blobs_done(blobs);
 		return -ENOMEM;
 	}
-	atomic_store(&blobs->texts[0], 1);
+	atomic_fetch_or(&blobs->texts[0], 1); /* others may have texts in it already */
 	return 0;
 }
 

@@ -108,6 +108,19 @@ class Messages(DaemonTest):
         self.assertEqual(other.stdout.readline(), "freed\n")
         self.assertEqual(client.query()[0], 10)
 
+    def test_kernels_are_loaded_as_before_after_another_process_has_come(self):
+        self.start()
+        client = self.client(144)
+        client.send(LOAD, 0, 100, 0, id=1)
+        self.assertEqual(client.query()[5], 100)
+        other = self.other_process("c.send(ALLOC, 1, 10, DRAM, id=1); c.query(); print('sent', flush=True); sys.stdin.read(1)")
+        self.assertEqual(other.stdout.readline(), "sent\n")
+        client.send(LOAD, 0, 20, 0, id=2)
+        self.assertEqual(client.query()[5], 120)
+        client.send(UNLOAD, 0, id=2)
+        self.assertEqual(client.query()[5], 100)
+        self.assertEqual(self.statistic("Refused: size or kind"), 0)
+
     def test_what_makes_no_sense_is_refused_and_counted(self):
         self.start()
         client = self.client()
