@@ -264,17 +264,21 @@ static void watch_life(struct tdm_client *client)
 	client->life = (struct tdm_watch){
 		.fd = (int)syscall(SYS_pidfd_open, client->pid, 0), .events = EPOLLIN, .ready = life_ready
 	};
+	bool has_gone = client->life.fd < 0 && errno == ESRCH;
 	/* The pid must still be the process that connected. */
 	bool is_same = client->start == tdm_clients_start_of(clients, client->pid);
 	if (client->life.fd >= 0 && (!is_same || tdm_loop_add(clients->loop, &client->life) != 0)) {
 		close(client->life.fd);
 		client->life.fd = -1;
 	}
-	if (client->life.fd < 0) {
-		clients->unwatched++;
-		if (clients->look.at_ns == 0)
-			tdm_loop_start(clients->loop, &clients->look, LOOK_S * TDM_NS_PER_S);
-	}
+	if (client->life.fd >= 0)
+		return;
+	/* Timers come after all that is ready: its end is noticed as soon as its first bytes are handled. */
+	clients->unwatched++;
+	if (has_gone || !is_same)
+		tdm_loop_start(clients->loop, &clients->look, 0);
+	else if (clients->look.at_ns == 0)
+		tdm_loop_start(clients->loop, &clients->look, LOOK_S * TDM_NS_PER_S);
 }
 
 static struct tdm_client *client_new(struct tdm_clients *clients, int32_t pid, uint32_t uid, uint64_t start)

@@ -41,7 +41,7 @@ static void got_signal(void *context, int number)
 	else if (number == SIGUSR2)
 		tdm_server_dump_statistics(&daemon->server);
 	else
-		tdm_loop_end(&daemon->loop);
+		tdm_loop_finish(&daemon->loop);
 }
 
 static int watch_signals(struct daemon *daemon)

@@ -113,6 +113,8 @@ static int time_left(const struct tdm_loop *loop, uint64_t now_ns)
 {
 	enum { MOST_MS = 3600 * 1000 };
 	const struct tdm_timer *timer = first_timer(loop);
+	if (loop->last_rounds != 0)
+		return 0;
 	if (timer == NULL)
 		return -1;
 	if (timer->at_ns <= now_ns)
@@ -125,7 +127,7 @@ static int time_left(const struct tdm_loop *loop, uint64_t now_ns)
 static void rest(struct tdm_loop *loop, uint64_t *now_ns)
 {
 	struct timespec time = { .tv_nsec = (long)loop->rest_ns };
-	if (loop->rest_ns == 0 || loop->is_over)
+	if (loop->rest_ns == 0 || loop->is_over || loop->last_rounds != 0)
 		return;
 	nanosleep(&time, NULL);
 	loop->rest_ns = 0;
@@ -139,6 +141,8 @@ int tdm_loop_run(struct tdm_loop *loop)
 		int count = epoll_wait(loop->epoll, loop->batch, TDM_LOOP_BATCH, time_left(loop, now_ns));
 		if (count < 0 && errno != EINTR)
 			return -errno;
+		if (loop->last_rounds != 0 && (count == 0 || --loop->last_rounds == 0))
+			break;
 		uint64_t woken_ns = tdm_clock_ns();
 		loop->waited_ns = woken_ns - now_ns;
 		loop->batch_count = count < 0 ? 0 : count;
@@ -161,4 +165,11 @@ int tdm_loop_run(struct tdm_loop *loop)
 void tdm_loop_end(struct tdm_loop *loop)
 {
 	loop->is_over = true;
+}
+
+void tdm_loop_finish(struct tdm_loop *loop)
+{
+	enum { LAST_ROUNDS = 64 }; /* those who never stop sending do not keep it from ending */
+	if (loop->last_rounds == 0)
+		loop->last_rounds = LAST_ROUNDS;
 }

@@ -33,6 +33,7 @@ enum { TDM_LOOP_BATCH = 256 };
 struct tdm_loop {
 	int epoll;
 	bool is_over;
+	unsigned last_rounds;     /* until the end; 0: it goes on */
 	struct tdm_timer *timers; /* few, in no order */
 	struct epoll_event batch[TDM_LOOP_BATCH];
 	int batch_at, batch_count; /* what is left of this round */
@@ -62,8 +63,10 @@ void tdm_loop_stop(struct tdm_loop *loop, struct tdm_timer *timer);
 int tdm_loop_signals(
 	struct tdm_loop *loop, const sigset_t *signals, void (*call)(void *context, int number), void *context);
 
-/* Until tdm_loop_end(). 0 or -errno. */
+/* Until tdm_loop_end() or tdm_loop_finish(). 0 or -errno. */
 int tdm_loop_run(struct tdm_loop *loop);
-void tdm_loop_end(struct tdm_loop *loop);
+void tdm_loop_end(struct tdm_loop *loop); /* at once */
+/* When nothing is ready any more, or after some rounds: who has sent something, or ended, before the call is heard. */
+void tdm_loop_finish(struct tdm_loop *loop);
 
 #endif

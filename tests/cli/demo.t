@@ -188,16 +188,19 @@ With the daemon, as its clients: it hears of every buffer and of every release.
     inference  process PID, device 1, messages of 128 bytes: serves requests with a paged key-value cache
     leak       process PID, device 2, messages of 112 bytes: forgets one buffer in every iteration
     clash      process PID, device 3, messages of 72 bytes: fills L1 until circular buffers clash with it
-  $ grep -E 'It forgot|Releases of unknown|Refused|perfect' out
+  $ grep -E 'It forgot|Releases of unknown|Refused|Processes ended|Buffers they left|perfect' out
   It forgot 20 buffers of 1 MiB (mask_cache.entry).
     Releases of unknown buffers: 0
     Refused: device: 0
     Refused: size or kind: 0
     Refused: no room: 0
     Refused: unknown process: 0
+    Processes ended: 4
+    Buffers they left: 0
   ✓ No buffers remaining - perfect cleanup!
-  $ ls -d tidemark-demo*; rm -rf shm/*
+  $ find shm -type f; ls -d tidemark-demo*
   ls: cannot access 'tidemark-demo*': No such file or directory
+  [2]
 
 Wrong usage.
 

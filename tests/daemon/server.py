@@ -116,6 +116,11 @@ class DaemonTest(unittest.TestCase):
                 self.fail(f"{what} did not come:\n{self.text()}")
             time.sleep(0.01)
 
+    def halt(self, process):
+        """Stops a process until it gets SIGCONT."""
+        process.send_signal(signal.SIGSTOP)
+        self.wait_for(lambda: open(f"/proc/{process.pid}/stat", encoding="ascii").read().split()[2] == "T", "the stop")
+
     def text(self):
         with open(self.out, encoding="utf-8") as file:
             return file.read()

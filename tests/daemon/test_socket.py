@@ -108,6 +108,19 @@ class Messages(DaemonTest):
         self.assertEqual(other.stdout.readline(), "freed\n")
         self.assertEqual(client.query()[0], 10)
 
+    def test_kernels_are_loaded_as_before_after_another_process_has_come(self):
+        self.start()
+        client = self.client(144)
+        client.send(LOAD, 0, 100, 0, id=1)
+        self.assertEqual(client.query()[5], 100)
+        other = self.other_process("c.send(ALLOC, 1, 10, DRAM, id=1); c.query(); print('sent', flush=True); sys.stdin.read(1)")
+        self.assertEqual(other.stdout.readline(), "sent\n")
+        client.send(LOAD, 0, 20, 0, id=2)
+        self.assertEqual(client.query()[5], 120)
+        client.send(UNLOAD, 0, id=2)
+        self.assertEqual(client.query()[5], 100)
+        self.assertEqual(self.statistic("Refused: size or kind"), 0)
+
     def test_what_makes_no_sense_is_refused_and_counted(self):
         self.start()
         client = self.client()
@@ -264,8 +277,7 @@ class Clients(DaemonTest):
             "c.socket.sendall(b''.join(message(72, ALLOC, 0, 10, DRAM, id=i) for i in range(1, 1000)) +\n"
             "                 b''.join(message(72, FREE, 0, id=i) for i in range(0, 100)))")
         other.stdout.readline()
-        daemon.send_signal(signal.SIGSTOP)  # so that it finds everything at once
-        self.wait_for(lambda: open(f"/proc/{daemon.pid}/stat", encoding="ascii").read().split()[2] == "T", "the stop")
+        self.halt(daemon)  # so that it finds everything at once
         print(file=other.stdin, flush=True)
         other.wait()
         daemon.send_signal(signal.SIGCONT)
@@ -273,6 +285,44 @@ class Clients(DaemonTest):
         self.assertEqual(self.statistic("Buffers they left"), 900)
         process, = self.dump()["processes"]
         self.assertEqual(len(process["buffers"]), 900)
+
+    def test_a_process_that_ended_before_its_first_bytes_were_read_is_dead_at_once(self):
+        daemon = self.start("--quiet")
+        watcher = self.client()
+        last_words = "print('ready', flush=True); sys.stdin.read(1); {}c.send(ALLOC, 0, 10, DRAM, id=1); os._exit(0)"
+        programs = ("c.query();" + last_words.format(""), "c.close();" + last_words.format(f"c = Client({self.path!r});"))
+        for number, program in enumerate(programs):
+            other = self.other_process(program)
+            self.assertEqual(other.stdout.readline(), "ready\n")
+            self.assertEqual(watcher.query()[0], 0)
+            self.halt(daemon)
+            print(file=other.stdin, flush=True)
+            other.wait()
+            daemon.send_signal(signal.SIGCONT)
+            self.wait_for(lambda: other.pid in (process["pid"] for process in self.dump()["processes"]), "the ledger")
+            self.assertEqual(watcher.query()[0], 0, program)
+            self.assertEqual(self.statistic("Buffers they left"), number + 1, program)
+            self.assertEqual({process["state"] for process in self.dump()["processes"]}, {"ended"}, program)
+
+    def test_who_ended_before_the_daemon_is_told_to_end_is_in_its_last_report(self):
+        daemon = self.start("--quiet")
+        program = "print('ready', flush=True); sys.stdin.read(1); c.send(ALLOC, 0, 10, DRAM, id=1); c.send(FREE, 0, id=1); os._exit(0)"
+        known = self.other_process("c.send(ALLOC, 0, 20, DRAM, id=2); c.send(FREE, 0, id=2); c.query();" + program)
+        waiting = self.other_process("c.query();" + program)
+        late = self.other_process("c.close();" + program.replace("c.send", f"c = Client({self.path!r}); c.send", 1))
+        others = (known, waiting, late)
+        for other in others:
+            self.assertEqual(other.stdout.readline(), "ready\n")
+        self.halt(daemon)
+        for other in others:
+            print(file=other.stdin, flush=True)
+            other.wait()
+        daemon.send_signal(signal.SIGTERM)
+        daemon.send_signal(signal.SIGCONT)
+        self.assertEqual(daemon.wait(), 0)
+        self.assertIn("Allocations: 4\n", self.text())
+        self.assertIn("Processes ended: 3\n", self.text())
+        self.assertEqual([files for _, _, files in os.walk(self.shm) if files], [])
 
     def test_the_last_words_of_a_process_count(self):
         self.start("--quiet")
