@@ -152,7 +152,7 @@ static uint32_t believe_segments(struct tdm_ledger *ledger, struct tdm_ledger_ar
 
 /* The clocks. */
 
-/* A writer that runs has written since. */
+/* A ledger whose writer runs needs no comparison. */
 static bool is_this_boot(const struct tdm_ledger *ledger)
 {
 	uint8_t id[16];

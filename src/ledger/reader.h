@@ -123,8 +123,10 @@ const struct tdm_ledger_view *tdm_ledger_device(const struct tdm_ledger *ledger,
 /*
  * Walks over the current live buffers of a device and gives them to `each` in pieces. *exact: they are the buffers of
  * one moment, because the sums of each kind match the counters after one call. While the writer is active this may take
- * several passes; each further pass begins with `again`, and after a few the last one must do. The device's view is
- * that of the last pass. 0, -errno, TDM_ECORRUPT, or the error from `each`.
+ * several passes; each further pass begins with `again`, and after a few the last one must do. A short list that is not
+ * exact may have buffers that are newer than the view (whose second half may still be an older buffer's), and both of a
+ * buffer and the one that replaced it, but never neither. The device's view is that of the last pass. 0, -errno,
+ * TDM_ECORRUPT, or the error from `each`.
  *
  * With `as_seen` the view stays, and the buffers are those that were live then: one pass, not exact if the writer has
  * used the place of one of them again since.

@@ -14,7 +14,7 @@
 enum {
 	CHUNK_SLOTS = 1024,
 	WALK_TRIES = 6,
-	AS_FOUND_TRIES = 64,
+	AS_FOUND_TRIES = 64, /* a slot may change while it is copied */
 };
 /* For how long a list that fits into a chunk is read: a pass takes microseconds, and the writer pauses now and then. */
 #define SHORT_PATIENCE_NS (20 * TDM_NS_PER_MS)
@@ -218,7 +218,7 @@ static bool tries_again(const struct tdm_ledger_place *place, int tries, uint64_
 	return is_short(place) ? tries < 2 || tdm_clock_ns() - begin < SHORT_PATIENCE_NS : tries < WALK_TRIES;
 }
 
-/* One pass, with the buffers that were live after call `seq`. */
+/* One pass; notes how many slots were refused. */
 static int walk_once(struct tdm_ledger *ledger, size_t device, struct pass *pass)
 {
 	int err = walk_all(ledger, &ledger->places[device], pass);
@@ -233,18 +233,18 @@ static int walk_as_found(struct tdm_ledger *ledger, size_t device, const struct 
 {
 	const struct tdm_ledger_view *view = &ledger->views[device];
 	uint64_t before = view->seq;
-	bool is_short_of = true;
+	bool lacks_some = true;
 	int err = 0;
-	for (int i = 0; err == 0 && is_short_of && i < AS_FOUND_TRIES; i++) {
+	for (int i = 0; err == 0 && lacks_some && i < AS_FOUND_TRIES; i++) {
 		err = tdm_ledger_refresh_device(ledger, device);
 		if (err != 0 || (i == 0 && view->seq == before && !ledger->places[device].rough))
 			return err; /* nobody writes: the last pass is as good as any */
 		struct pass pass = { .walk = walk, .seq = view->seq, .as_found = true };
 		walk->again(walk->context);
 		err = walk_once(ledger, device, &pass);
-		is_short_of = false;
+		lacks_some = false;
 		for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
-			is_short_of |= pass.sums[k].buffers < view->counts[k].buffers;
+			lacks_some |= pass.sums[k].buffers < view->counts[k].buffers;
 	}
 	return err;
 }

@@ -140,8 +140,7 @@ static void folder_is_anothers_child(void *context)
 	if (context != NULL)
 		check_folder(context, 0700);
 	else /* no stall: a search through all names would have ended at the first free one */
-		CHECK(strtoul(strstr(tidemark_ledger_path(), "tidemark-65534.") + strlen("tidemark-65534."), NULL, 10) >
-			TAKEN);
+		CHECK(strtoul(tidemark_ledger_path() + strlen(own_folder("")) + 1, NULL, 10) > TAKEN);
 	tidemark_free(0, 0, 1);
 	CHECK_EQ(tidemark_lost(), 0);
 }
