@@ -12,7 +12,17 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ALLOC = 1, FREE = 2, QUERY = 3, RESPONSE = 4, DEVICES_MAX = 8, TYPES = 5, BACKLOG = 128, FIRST_BUCKETS = 16 };
+enum {
+	ALLOC = 1,
+	FREE = 2,
+	QUERY = 3,
+	RESPONSE = 4,
+	TYPE_MAX = 12,
+	DEVICES_MAX = 8,
+	TYPES = 5,
+	BACKLOG = 128,
+	FIRST_BUCKETS = 16
+};
 
 struct message {
 	uint8_t type, pad1[3];
@@ -41,7 +51,7 @@ struct server {
 	struct buffer **buckets;
 	size_t bucket_count, count;
 	_Atomic uint64_t totals[DEVICES_MAX][TYPES];
-	bool quiet;
+	bool quiet, peeks;
 };
 
 struct client {
@@ -191,13 +201,27 @@ static bool answer(const struct client *client, const struct message *m)
 	return send(client->fd, &reply, sizeof reply, MSG_NOSIGNAL) == (ssize_t)sizeof reply;
 }
 
+static bool take(const struct client *client, struct message *m)
+{
+	if (!client->server->peeks)
+		return recv(client->fd, m, sizeof *m, MSG_WAITALL) == (ssize_t)sizeof *m;
+	while (recv(client->fd, m, sizeof *m, MSG_PEEK) > 0) {
+		bool is_message = m->type >= ALLOC && m->type <= TYPE_MAX;
+		if (recv(client->fd, m, is_message ? sizeof *m : 1, 0) <= 0)
+			return false;
+		if (is_message)
+			return true;
+	}
+	return false;
+}
+
 static void *serve(void *arg)
 {
 	struct client client = *(struct client *)arg;
 	struct message m;
 	bool goes_on = true;
 	free(arg);
-	while (goes_on && recv(client.fd, &m, sizeof m, MSG_WAITALL) == (ssize_t)sizeof m) {
+	while (goes_on && take(&client, &m)) {
 		if (m.type == ALLOC)
 			allocate(client.server, &m);
 		else if (m.type == FREE)
@@ -209,12 +233,13 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-_Noreturn void original_server_run(const char *path, bool quiet)
+_Noreturn void original_server_run(const char *path, bool quiet, bool peeks)
 {
 	static struct server server = { .lock = PTHREAD_MUTEX_INITIALIZER, .bucket_count = FIRST_BUCKETS };
 	struct sockaddr_un here = { .sun_family = AF_UNIX };
 	int listener = socket(AF_UNIX, SOCK_STREAM, 0);
 	server.quiet = quiet;
+	server.peeks = peeks;
 	server.buckets = calloc(FIRST_BUCKETS, sizeof(struct buffer *));
 	snprintf(here.sun_path, sizeof here.sun_path, "%s", path);
 	unlink(path);

@@ -58,7 +58,7 @@ static pid_t start_ours(const struct bench_server *server, const struct bench_se
 	return bench_spawn(argv, env);
 }
 
-static pid_t start_original(const struct bench_server *server, bool quiet)
+static pid_t start_original(const struct bench_server *server, const struct bench_server_plan *plan)
 {
 	pid_t pid = fork();
 	if (pid != 0)
@@ -66,7 +66,7 @@ static pid_t start_original(const struct bench_server *server, bool quiet)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	dup2(null, STDOUT_FILENO);
-	original_server_run(server->socket, quiet);
+	original_server_run(server->socket, plan->quiet, plan->peeks);
 }
 
 static bool answers(const struct bench_server *server)
@@ -90,7 +90,7 @@ bool bench_server_start(struct bench_server *server, const struct bench_server_p
 	snprintf(server->ledgers, sizeof server->ledgers, "%s/ledgers", server->root);
 	if (mkdir(server->ledgers, 0755) != 0)
 		return false;
-	server->pid = plan->kind == BENCH_OURS ? start_ours(server, plan) : start_original(server, plan->quiet);
+	server->pid = plan->kind == BENCH_OURS ? start_ours(server, plan) : start_original(server, plan);
 	uint64_t until = tdm_clock_ns() + PATIENCE_S * TDM_NS_PER_S;
 	while (server->pid != 0 && !answers(server)) {
 		if (waitpid(server->pid, NULL, WNOHANG) == server->pid)

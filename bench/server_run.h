@@ -22,6 +22,7 @@ struct bench_server_plan {
 	const char *bin_dir;          /* of tidemarkd */
 	const char *const *more_args; /* NULL-terminated; NULL: none */
 	const char *const *env;       /* "NAME=value", NULL-terminated; NULL: none */
+	bool peeks;                   /* the original only: looks at messages first (original_server.h) */
 };
 
 /* Whether tidemarkd has been built. */

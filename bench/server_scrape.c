@@ -76,7 +76,7 @@ static double scrape_machine(struct bench *bench, uint64_t buffers, const char *
 	const char *args[] = { "--http-port", number, NULL };
 	snprintf(number, sizeof number, "%u", (unsigned)port);
 	if (bench_load_start(&load, &machine, why)) {
-		const struct bench_server_plan plan = { BENCH_OURS, true, bench_bin_dir(bench), args, load.env };
+		const struct bench_server_plan plan = { BENCH_OURS, true, bench_bin_dir(bench), args, load.env, false };
 		*why = "tidemarkd does not answer on HTTP";
 		bool runs = bench_server_start(&server, &plan);
 		for (size_t i = 0; runs && i < SCRAPES; i++) {

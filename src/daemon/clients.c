@@ -106,6 +106,17 @@ static struct tdm_wdevice *find_device(const struct tdm_client *client, uint32_t
 	return device != NULL ? tdm_writer_device(writer, number, false) : NULL; /* found at once from now on */
 }
 
+/* The same for a report: most are about the same device as the one before. */
+tdm_inlined struct tdm_wdevice *device_of(struct tdm_client *client, uint32_t number)
+{
+	if (client->latest != NULL && client->latest->number == number)
+		return client->latest;
+	client->latest = find_device(client, number);
+	if (client->latest != NULL)
+		client->latest_sum = tdm_map_find(&client->all->by_device, number);
+	return client->latest;
+}
+
 void tdm_client_count(
 	const struct tdm_client *client, int64_t number, enum tdm_kind kind, uint64_t *buffers, uint64_t *bytes)
 {
@@ -409,7 +420,7 @@ static int have_device(struct tdm_client *client, int32_t number, struct tdm_wde
 	int err = number < 0 ? -ENODEV : client->is_over ? -ESRCH : have_ledger(client);
 	if (err != 0)
 		return err;
-	*device = find_device(client, (uint32_t)number);
+	*device = device_of(client, (uint32_t)number);
 	if (*device != NULL)
 		return 0;
 	if (client->writer->device_count >= TDM_LEDGER_DEVICES) {
@@ -424,7 +435,7 @@ static int have_device(struct tdm_client *client, int32_t number, struct tdm_wde
 		sum_device(client->all, *device, 1);
 	else
 		sum_drop(client->all, sum);
-	return *device != NULL ? 0 : -ENOSPC;
+	return device_of(client, (uint32_t)number) != NULL ? 0 : -ENOSPC;
 }
 
 static int refuse(struct tdm_clients *clients, int err)
@@ -446,14 +457,24 @@ static uint32_t kernel_name(struct tdm_client *client, unsigned type)
 	return client->names[type];
 }
 
-/* What a report has changed is the difference of the counters before and after it. */
-static void count_change(struct tdm_clients *clients, const struct tdm_wdevice *device, struct tdm_change *change,
-	const struct tdm_ledger_now *was)
+/* The counters of a kind on a device. */
+struct counted {
+	uint64_t bytes, buffers;
+};
+
+tdm_inlined struct counted counted_now(const struct tdm_wdevice *device, enum tdm_kind kind)
 {
-	const struct tdm_ledger_now *now = device->now[change->kind];
-	struct tdm_device_sum *sum = &clients->sums[tdm_map_find(&clients->by_device, device->number)];
-	sum->bytes[change->kind] += now->asked_bytes - was->asked_bytes;
-	sum->buffers[change->kind] += now->buffers - was->buffers;
+	return (struct counted){ device->now[kind]->asked_bytes, device->now[kind]->buffers };
+}
+
+/* What a report has changed is the difference of the counters before and after it. */
+tdm_inlined void count_change(const struct tdm_client *client, const struct tdm_wdevice *device,
+	struct tdm_change *change, const struct counted *was)
+{
+	struct counted now = counted_now(device, change->kind);
+	struct tdm_device_sum *sum = &client->all->sums[client->latest_sum];
+	sum->bytes[change->kind] += now.bytes - was->bytes;
+	sum->buffers[change->kind] += now.buffers - was->buffers;
 	change->sum = sum->bytes[change->kind];
 }
 
@@ -468,7 +489,7 @@ int tdm_client_alloc(struct tdm_client *client, int32_t number, enum tdm_kind ki
 			  : have_device(client, number, &device);
 	if (err != 0)
 		return refuse(clients, err);
-	const struct tdm_ledger_now was = *device->now[kind];
+	const struct counted was = counted_now(device, kind);
 	const struct tdm_report report = { .size = sizeof report,
 		.device = (uint32_t)number,
 		.kind = kind,
@@ -484,8 +505,8 @@ int tdm_client_alloc(struct tdm_client *client, int32_t number, enum tdm_kind ki
 		return refuse(clients, err);
 	*change = (struct tdm_change){ .kind = kind, .bytes = bytes, .kernel_type = kernel_type };
 	change->has_replaced = device->now[kind]->buffers == was.buffers;
-	change->old_bytes = was.asked_bytes + bytes - device->now[kind]->asked_bytes;
-	count_change(clients, device, change, &was);
+	change->old_bytes = was.bytes + bytes - device->now[kind]->asked_bytes;
+	count_change(client, device, change, &was);
 	clients->counters.allocations++;
 	clients->counters.replaced += change->has_replaced;
 	return 0;
@@ -531,7 +552,7 @@ static enum tdm_kind newest_kind(
 int tdm_client_free(struct tdm_client *client, int32_t number, uint32_t kinds, uint64_t id, struct tdm_change *change)
 {
 	struct tdm_clients *clients = client->all;
-	struct tdm_wdevice *device = number >= 0 ? find_device(client, (uint32_t)number) : NULL;
+	struct tdm_wdevice *device = number >= 0 ? device_of(client, (uint32_t)number) : NULL;
 	uint32_t possible = 0;
 	bool is_ambiguous = false;
 	if (number < 0)
@@ -546,7 +567,7 @@ int tdm_client_free(struct tdm_client *client, int32_t number, uint32_t kinds, u
 				    : newest_kind(client, device, possible, id, &is_ambiguous);
 	if (kind == TDM_KIND_COUNT)
 		return unknown_release(client, device, kinds, id);
-	const struct tdm_ledger_now was = *device->now[kind];
+	const struct counted was = counted_now(device, kind);
 	struct tdm_ledger_slot freed = { 0 };
 	bool wants_name = kind == TDM_KIND_KERNEL;
 	int err = wants_name || client->self == NULL ? tdm_writer_free_cold(device, client->self, kind, id, &freed)
@@ -557,11 +578,11 @@ int tdm_client_free(struct tdm_client *client, int32_t number, uint32_t kinds, u
 		return refuse(clients, err);
 	*change =
 		(struct tdm_change){ .kind = kind, .is_ambiguous = is_ambiguous, .kernel_type = TDM_KERNEL_TYPES - 1 };
-	change->bytes = was.asked_bytes - device->now[kind]->asked_bytes;
+	change->bytes = was.bytes - device->now[kind]->asked_bytes;
 	for (unsigned type = 0; wants_name && type < TDM_KERNEL_TYPES; type++)
 		if (freed.name != 0 && freed.name == client->names[type])
 			change->kernel_type = type;
-	count_change(clients, device, change, &was);
+	count_change(client, device, change, &was);
 	clients->counters.releases++;
 	clients->counters.ambiguous += is_ambiguous;
 	return 0;

@@ -38,6 +38,8 @@ struct tdm_client {
 	uint32_t names[TDM_KERNEL_TYPES]; /* of kernels: blob numbers; 0: not stored yet */
 	struct tdm_writer *writer;        /* NULL: no allocation yet */
 	struct tdm_wthread *self;
+	struct tdm_wdevice *latest; /* the device of its latest report; NULL: none yet */
+	uint32_t latest_sum;        /* its place in the sums */
 	struct tdm_connection *connections;
 	uint32_t index; /* in the list of all */
 };

@@ -14,11 +14,22 @@ enum {
 struct tdm_writer *tdm_writer_make(const struct tdm_writer_options *options, bool is_small)
 {
 	struct tdm_writer *writer = tdm_block_alloc(is_small, sizeof *writer);
-	if (writer != NULL)
-		writer->ring_records = options->ring_records != 0 ? options->ring_records
-				       : is_small                 ? TDM_WRITER_RING_SMALL
-								  : TDM_LEDGER_RING;
+	if (writer == NULL)
+		return NULL;
+	writer->ring_records = options->ring_records != 0 ? options->ring_records
+			       : is_small                 ? TDM_WRITER_RING_SMALL
+							  : TDM_LEDGER_RING;
+	writer->thread_cap = is_small ? 1 : TDM_WRITER_THREADS;
+	writer->threads = is_small ? &writer->only : tdm_private_alloc(writer->thread_cap * sizeof *writer->threads);
+	writer->can_own = writer->threads != NULL && tdm_writer_register_barrier();
 	return writer;
+}
+
+static void free_writer(struct tdm_writer *writer, bool is_small)
+{
+	if (writer->threads != &writer->only)
+		tdm_private_free(writer->threads, writer->thread_cap * sizeof *writer->threads);
+	tdm_block_free(is_small, writer, sizeof *writer);
 }
 
 int tdm_writer_new(const struct tdm_writer_options *options, struct tdm_writer **out)
@@ -33,15 +44,12 @@ int tdm_writer_new(const struct tdm_writer_options *options, struct tdm_writer *
 	err = tdm_blobs_init(&writer->blobs, &writer->file, &writer->file_lock);
 	if (err != 0)
 		goto fail_blobs;
-	if (!is_small)
-		writer->threads = tdm_private_alloc(TDM_WRITER_THREADS * sizeof *writer->threads);
-	writer->can_own = writer->threads != NULL && tdm_writer_register_barrier();
 	*out = writer;
 	return 0;
 fail_blobs:
 	tdm_ledger_file_close(&writer->file, true);
 fail_file:
-	tdm_block_free(is_small, writer, sizeof *writer);
+	free_writer(writer, is_small);
 	return err;
 }
 
@@ -85,8 +93,7 @@ static void free_rest(struct tdm_writer *writer)
 	bool is_small = writer->file.is_on_behalf;
 	tdm_blobs_done(&writer->blobs);
 	tdm_ledger_file_close(&writer->file, false);
-	tdm_private_free(writer->threads, TDM_WRITER_THREADS * sizeof *writer->threads);
-	tdm_block_free(is_small, writer, sizeof *writer);
+	free_writer(writer, is_small);
 }
 
 void tdm_writer_free(struct tdm_writer *writer)

@@ -129,6 +129,7 @@ struct tdm_writer {
 	struct tdm_ledger_phase *phase_segment[TDM_LEDGER_BLOB_SEGMENTS];
 	uint32_t phase_segments, phase_count;
 	struct tdm_wthread *threads;
+	uint32_t thread_cap;
 	_Atomic uint32_t thread_count;
 	uint32_t ring_records;                   /* of each new device */
 	_Atomic uint64_t look_ns;                /* when to look again whether the file is still there */
@@ -138,6 +139,7 @@ struct tdm_writer {
 	bool can_own;                            /* Linux has the barrier that owners rely on */
 	struct tdm_slot_index *inherited;        /* the parent's indexes before the fork, one per device; may be NULL */
 	unsigned inherited_count;
+	struct tdm_wthread only; /* on behalf: who writes such ledgers has one thread */
 };
 
 /*

@@ -18,11 +18,11 @@ bool tdm_writer_register_barrier(void)
 struct tdm_wthread *tdm_writer_thread(struct tdm_writer *writer)
 {
 	uint32_t at = atomic_fetch_add(&writer->thread_count, 1);
-	if (at < TDM_WRITER_THREADS && writer->threads != NULL) {
+	if (at < writer->thread_cap && writer->threads != NULL) {
 		writer->threads[at].thread = tdm_lock_me();
 		return &writer->threads[at];
 	}
-	atomic_store(&writer->thread_count, TDM_WRITER_THREADS);
+	atomic_store(&writer->thread_count, writer->thread_cap);
 	return NULL;
 }
 

@@ -69,7 +69,7 @@ bool wire_ask(int fd, uint32_t size, enum tdm_wire_type type, int32_t device, st
 }
 
 /* Message `i` of the flood. */
-static struct tdm_wire_message flood_message(const struct wire_flood *flood, uint64_t i)
+static struct tdm_wire_message flood_message(const struct wire_flood *flood, int32_t pid, uint64_t i)
 {
 	uint64_t after = i < flood->live ? 0 : i - flood->live;
 	bool is_release = i >= flood->live && after % 2 == 0;
@@ -77,7 +77,7 @@ static struct tdm_wire_message flood_message(const struct wire_flood *flood, uin
 	return (struct tdm_wire_message){
 		.type = is_release ? TDM_WIRE_FREE : TDM_WIRE_ALLOC,
 		.device = flood->device,
-		.pid = (int32_t)getpid(),
+		.pid = pid,
 		.bytes = is_release ? 0 : flood->bytes,
 		.id = flood->first_id + buffer * ID_STEP,
 	};
@@ -88,10 +88,11 @@ bool wire_flood(int fd, const struct wire_flood *flood)
 	size_t cap = (size_t)flood->batch * flood->size + TDM_WIRE_SIZE_MAX;
 	uint8_t *bytes = malloc(cap);
 	bool went_well = bytes != NULL;
+	int32_t pid = (int32_t)getpid(); /* a system call for each message would cost more than the message */
 	for (uint64_t i = 0; i < flood->messages && went_well;) {
 		size_t used = 0;
 		for (uint32_t n = 0; n < flood->batch && i < flood->messages; n++, i++, used += flood->size) {
-			struct tdm_wire_message message = flood_message(flood, i);
+			struct tdm_wire_message message = flood_message(flood, pid, i);
 			tdm_wire_put_message(&message, flood->size, bytes + used);
 		}
 		went_well = wire_send_all(fd, bytes, used);
