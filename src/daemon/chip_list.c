@@ -11,10 +11,23 @@
 
 #define READ_AGAIN_NS (10 * TDM_NS_PER_S)
 
-void tdm_chip_list_done(struct tdm_chip_list *info)
+void tdm_chip_list_init(struct tdm_chip_list *info)
+{
+	*info = (struct tdm_chip_list){ 0 };
+	pthread_mutex_init(&info->lock, NULL);
+}
+
+static void clear(struct tdm_chip_list *info)
 {
 	free(info->chips);
-	*info = (struct tdm_chip_list){ 0 };
+	info->chips = NULL;
+	info->count = 0;
+}
+
+void tdm_chip_list_done(struct tdm_chip_list *info)
+{
+	clear(info);
+	pthread_mutex_destroy(&info->lock);
 }
 
 static uint64_t known(const struct tdm_card *card, enum tdm_card_field field)
@@ -65,7 +78,7 @@ static void refresh(struct tdm_chip_list *info)
 	uint64_t now = tdm_clock_ns();
 	if (info->read_ns != 0 && now - info->read_ns < READ_AGAIN_NS)
 		return;
-	tdm_chip_list_done(info);
+	clear(info);
 	info->read_ns = now;
 	info->err = tdm_host_read(&host, &(struct tdm_host_options){ 0 });
 	if (info->err == 0)
@@ -75,6 +88,7 @@ static void refresh(struct tdm_chip_list *info)
 
 void tdm_chip_list_reply(struct tdm_chip_list *info, int32_t device, struct tdm_wire_reply *reply)
 {
+	pthread_mutex_lock(&info->lock);
 	refresh(info);
 	*reply = (struct tdm_wire_reply){ .type = TDM_WIRE_DEVICE_INFO_RESPONSE, .device = device };
 	if (device == -1) {
@@ -90,10 +104,12 @@ void tdm_chip_list_reply(struct tdm_chip_list *info, int32_t device, struct tdm_
 		reply->total_dram = chip->dram_banks * chip->dram_bank_size;
 		reply->total_l1 = chip->cores * chip->l1_size;
 	}
+	pthread_mutex_unlock(&info->lock);
 }
 
 void tdm_chip_list_text(struct tdm_chip_list *info, struct tdm_buf *out)
 {
+	pthread_mutex_lock(&info->lock);
 	refresh(info);
 	tdm_buf_puts(out, "🔍 Device detection (from the driver):\n");
 	for (size_t i = 0; i < info->count; i++) {
@@ -111,4 +127,5 @@ void tdm_chip_list_text(struct tdm_chip_list *info, struct tdm_buf *out)
 		tdm_buf_printf(out, "   Total: %zu device(s) detected\n", info->count);
 	else
 		tdm_buf_puts(out, "   No devices detected\n   Server will track allocations anyway\n");
+	pthread_mutex_unlock(&info->lock);
 }

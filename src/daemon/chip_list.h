@@ -6,6 +6,7 @@
 #ifndef TDM_DAEMON_CHIP_LIST_H
 #define TDM_DAEMON_CHIP_LIST_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,8 +23,11 @@ struct tdm_chip_list {
 	size_t count;
 	int err;          /* 0, or why the driver's list cannot be read */
 	uint64_t read_ns; /* when; 0: never */
+	pthread_mutex_t lock;
 };
 
+/* Two threads may ask at once. */
+void tdm_chip_list_init(struct tdm_chip_list *info);
 void tdm_chip_list_done(struct tdm_chip_list *info);
 
 /* Fills the reply to a question about a device, or (-1) about their number. Reads the driver's list again if that was

@@ -30,12 +30,9 @@ uint64_t tdm_clients_start_of(const struct tdm_clients *clients, int32_t pid)
 
 /* --- sums ------------------------------------------------------------------------------------------------------- */
 
-/* The sums of a device, made if necessary. TDM_MAP_NONE when out of memory. */
-static uint32_t sum_index(struct tdm_clients *clients, uint32_t device)
+static uint32_t add_sum(struct tdm_clients *clients, uint32_t device)
 {
-	uint32_t at = tdm_map_find(&clients->by_device, device);
-	if (at != TDM_MAP_NONE)
-		return at;
+	uint32_t at;
 	bool is_new = clients->sum_free == TDM_MAP_NONE;
 	at = is_new ? (uint32_t)clients->sum_count : clients->sum_free;
 	if (is_new && tdm_reserve(&clients->sums, &clients->sum_cap, at + 1, sizeof *clients->sums) != 0)
@@ -50,21 +47,47 @@ static uint32_t sum_index(struct tdm_clients *clients, uint32_t device)
 	return at;
 }
 
+/* The sums of a device, made if necessary. TDM_MAP_NONE when out of memory. */
+static uint32_t sum_index(struct tdm_clients *clients, uint32_t device)
+{
+	uint32_t at = tdm_map_find(&clients->by_device, device);
+	if (at != TDM_MAP_NONE)
+		return at;
+	pthread_mutex_lock(&clients->sum_lock);
+	at = add_sum(clients, device);
+	pthread_mutex_unlock(&clients->sum_lock);
+	return at;
+}
+
 /* Forgets a device that nobody uses. */
 static void sum_drop(struct tdm_clients *clients, uint32_t at)
 {
 	struct tdm_device_sum *sum = &clients->sums[at];
 	if (sum->users != 0)
 		return;
+	pthread_mutex_lock(&clients->sum_lock);
 	tdm_map_take(&clients->by_device, sum->number);
+	pthread_mutex_unlock(&clients->sum_lock);
 	sum->number = clients->sum_free; /* the list of free places */
 	clients->sum_free = at;
 }
 
-const struct tdm_device_sum *tdm_clients_sum(const struct tdm_clients *clients, int32_t device)
+void tdm_clients_sum(struct tdm_clients *clients, int32_t device, uint64_t bytes[TDM_KIND_COUNT])
 {
+	memset(bytes, 0, TDM_KIND_COUNT * sizeof *bytes);
+	pthread_mutex_lock(&clients->sum_lock);
 	uint32_t at = device >= 0 ? tdm_map_find(&clients->by_device, (uint32_t)device) : TDM_MAP_NONE;
-	return at != TDM_MAP_NONE ? &clients->sums[at] : NULL;
+	for (unsigned kind = 0; at != TDM_MAP_NONE && kind < TDM_KIND_COUNT; kind++)
+		bytes[kind] = atomic_load_explicit(&clients->sums[at].bytes[kind], memory_order_relaxed);
+	pthread_mutex_unlock(&clients->sum_lock);
+}
+
+/* Without a locked instruction, because only one thread writes. */
+tdm_inlined uint64_t add_bytes(struct tdm_device_sum *sum, unsigned kind, uint64_t bytes)
+{
+	uint64_t all = atomic_load_explicit(&sum->bytes[kind], memory_order_relaxed) + bytes;
+	atomic_store_explicit(&sum->bytes[kind], all, memory_order_relaxed);
+	return all;
 }
 
 /* Adds what a client has on a device (sign 1), or takes it away (sign -1). */
@@ -75,7 +98,7 @@ static void sum_device(struct tdm_clients *clients, const struct tdm_wdevice *de
 		return;
 	struct tdm_device_sum *sum = &clients->sums[at];
 	for (unsigned kind = 0; kind < TDM_KIND_COUNT; kind++) {
-		sum->bytes[kind] += (uint64_t)sign * device->now[kind]->asked_bytes;
+		add_bytes(sum, kind, (uint64_t)sign * device->now[kind]->asked_bytes);
 		sum->buffers[kind] += (uint64_t)sign * device->now[kind]->buffers;
 	}
 	sum->users += (uint32_t)sign;
@@ -377,6 +400,7 @@ int tdm_clients_init(struct tdm_clients *clients, struct tdm_loop *loop, const c
 		.sum_free = TDM_MAP_NONE,
 		.dir = tdm_ledger_dir(dir),
 		.look = { .every_ns = LOOK_S * TDM_NS_PER_S, .ready = look_ready } };
+	pthread_mutex_init(&clients->sum_lock, NULL);
 	clients->began = tdm_ledger_clock_now();
 	tdm_ledger_parse_mode(getenv("TIDEMARK_MODE"), &clients->mode);
 	tdm_proc_root_init(&clients->proc, "/proc"); /* of identities, so never a made-up one */
@@ -391,6 +415,7 @@ void tdm_clients_done(struct tdm_clients *clients)
 	tdm_loop_stop(clients->loop, &clients->look);
 	tdm_map_done(&clients->by_process);
 	tdm_map_done(&clients->by_device);
+	pthread_mutex_destroy(&clients->sum_lock);
 	tdm_proc_root_done(&clients->proc);
 	free(clients->list);
 	free(clients->sums);
@@ -473,9 +498,8 @@ tdm_inlined void count_change(const struct tdm_client *client, const struct tdm_
 {
 	struct counted now = counted_now(device, change->kind);
 	struct tdm_device_sum *sum = &client->all->sums[client->latest_sum];
-	sum->bytes[change->kind] += now.bytes - was->bytes;
 	sum->buffers[change->kind] += now.buffers - was->buffers;
-	change->sum = sum->bytes[change->kind];
+	change->sum = add_bytes(sum, change->kind, now.bytes - was->bytes);
 }
 
 int tdm_client_alloc(struct tdm_client *client, int32_t number, enum tdm_kind kind, uint64_t id, uint64_t bytes,

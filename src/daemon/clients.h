@@ -9,6 +9,8 @@
 #ifndef TDM_DAEMON_CLIENTS_H
 #define TDM_DAEMON_CLIENTS_H
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,8 +49,9 @@ struct tdm_client {
 /* What all clients have on a device. */
 struct tdm_device_sum {
 	uint32_t number;
-	uint32_t users; /* clients whose ledger has this device; 0: free */
-	uint64_t bytes[TDM_KIND_COUNT], buffers[TDM_KIND_COUNT];
+	uint32_t users;                         /* clients whose ledger has this device; 0: free */
+	_Atomic uint64_t bytes[TDM_KIND_COUNT]; /* one thread writes, another one may read */
+	uint64_t buffers[TDM_KIND_COUNT];
 };
 
 /* What was not done, and what is suspicious. */
@@ -73,7 +76,8 @@ struct tdm_clients {
 	struct tdm_map by_process; /* from pid and start time to an index of `list` */
 	struct tdm_client **list;
 	size_t cap, count;
-	size_t unwatched; /* clients without a pidfd */
+	size_t unwatched;         /* clients without a pidfd */
+	pthread_mutex_t sum_lock; /* of the table of sums: which devices it has, and where */
 	struct tdm_map by_device;
 	struct tdm_device_sum *sums;
 	size_t sum_cap, sum_count;
@@ -126,8 +130,8 @@ int tdm_client_free(struct tdm_client *client, int32_t device, uint32_t kinds, u
 /* After a batch of reports: makes a deleted ledger anew. */
 void tdm_client_settle(struct tdm_client *client);
 
-/* The sums of a device; NULL: no client uses it. */
-const struct tdm_device_sum *tdm_clients_sum(const struct tdm_clients *clients, int32_t device);
+/* What all clients have on a device; 0 if none uses it. For any thread. */
+void tdm_clients_sum(struct tdm_clients *clients, int32_t device, uint64_t bytes[TDM_KIND_COUNT]);
 
 /* Calls `each` for the live buffers of a client on a device, until it returns false. */
 void tdm_client_each(const struct tdm_client *client, uint32_t device,

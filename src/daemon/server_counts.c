@@ -2,7 +2,7 @@
 #include "daemon/server_answers.h"
 #include "ledger/writer.h"
 
-static void count_messages(const uint64_t *messages, struct tdm_server_stats *stats)
+static void count_messages(const _Atomic uint64_t *messages, struct tdm_server_stats *stats)
 {
 	stats->messages_alloc = messages[TDM_WIRE_ALLOC] + messages[TDM_WIRE_CB_ALLOC] + messages[TDM_WIRE_KERNEL_LOAD];
 	stats->messages_free = messages[TDM_WIRE_FREE] + messages[TDM_WIRE_CB_FREE] + messages[TDM_WIRE_KERNEL_UNLOAD];
@@ -43,7 +43,7 @@ void tdm_server_count(void *context, struct tdm_server_stats *stats)
 	stats->connections = server->open;
 	stats->accepted = counters->connections;
 	stats->refused_connections = counters->refused_connections;
-	stats->received_bytes = counters->bytes;
+	stats->received_bytes = counters->bytes + counters->quick_bytes;
 	stats->refused_type = counters->unknown_types;
 	stats->bad_streams = counters->bad_streams;
 	stats->half_messages = counters->half_messages;
@@ -52,7 +52,7 @@ void tdm_server_count(void *context, struct tdm_server_stats *stats)
 	stats->lost_lines = server->log.lost;
 	stats->queued_bytes = server->log.len - server->log.at;
 	for (const struct tdm_connection *c = server->first; c != NULL; c = c->next)
-		stats->queued_bytes += c->out.len - c->out_at;
+		stats->queued_bytes += c->is_quick ? 0 : c->out.len - c->out_at;
 	count_messages(counters->messages, stats);
 	count_clients(&server->clients, stats);
 	if (server->archiver.archive == NULL)

@@ -1,6 +1,7 @@
 #include "daemon/socket_server.h"
 #include "base/clock.h"
 #include "base/number.h"
+#include "daemon/quick_replies.h"
 #include "daemon/server_answers.h"
 #include "daemon/server_texts.h"
 #include "daemon/takeover.h"
@@ -48,8 +49,6 @@ static void reply(struct tdm_connection *c, const struct tdm_wire_reply *what)
 {
 	uint8_t bytes[TDM_WIRE_SIZE_MAX];
 	size_t size = c->wire.size, at = 0;
-	c->server->replied_round = c->server->loop->rounds + 1;
-	c->server->loop->rest_ns = 0;
 	tdm_wire_put_reply(what, c->wire.size, bytes);
 	if (c->out.len == 0) {
 		ssize_t done = send(c->watch.fd, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -61,17 +60,33 @@ static void reply(struct tdm_connection *c, const struct tdm_wire_reply *what)
 
 static void reply_query(struct tdm_connection *c, int32_t device)
 {
-	struct tdm_wire_reply what = { .type = TDM_WIRE_RESPONSE, .device = device };
-	const struct tdm_device_sum *sum = tdm_clients_sum(&c->server->clients, device);
-	if (sum != NULL) {
-		what.dram = sum->bytes[TDM_KIND_DRAM];
-		what.l1 = sum->bytes[TDM_KIND_L1];
-		what.l1_small = sum->bytes[TDM_KIND_L1_SMALL] + sum->bytes[TDM_KIND_SYSTEM];
-		what.trace = sum->bytes[TDM_KIND_TRACE];
-		what.cb = sum->bytes[TDM_KIND_CB];
-		what.kernel = sum->bytes[TDM_KIND_KERNEL];
+	uint64_t bytes[TDM_KIND_COUNT];
+	tdm_clients_sum(&c->server->clients, device, bytes);
+	reply(c, &(struct tdm_wire_reply){ .type = TDM_WIRE_RESPONSE,
+			 .device = device,
+			 .dram = bytes[TDM_KIND_DRAM],
+			 .l1 = bytes[TDM_KIND_L1],
+			 .l1_small = bytes[TDM_KIND_L1_SMALL] + bytes[TDM_KIND_SYSTEM],
+			 .trace = bytes[TDM_KIND_TRACE],
+			 .cb = bytes[TDM_KIND_CB],
+			 .kernel = bytes[TDM_KIND_KERNEL] });
+}
+
+bool tdm_server_is_question(uint8_t type)
+{
+	return type == TDM_WIRE_QUERY || type == TDM_WIRE_DEVICE_INFO_QUERY;
+}
+
+void tdm_connection_answer(struct tdm_connection *c, const struct tdm_wire_message *m)
+{
+	struct tdm_wire_reply what;
+	if (m->type == TDM_WIRE_QUERY) {
+		reply_query(c, m->device);
+	} else {
+		tdm_chip_list_reply(&c->server->devices, m->device, &what);
+		reply(c, &what);
 	}
-	reply(c, &what);
+	atomic_fetch_add_explicit(&c->server->counters.messages[m->type], 1, memory_order_relaxed);
 }
 
 /* --- messages --------------------------------------------------------------------------------------------------- */
@@ -142,7 +157,14 @@ static void report(struct tdm_connection *c, const struct tdm_wire_message *m)
 static bool handle(struct tdm_connection *c, const struct tdm_wire_message *m)
 {
 	struct tdm_server *server = c->server;
-	struct tdm_wire_reply what;
+	c->has_asked = tdm_server_is_question(m->type);
+	if (c->has_asked) {
+		server->replied_round = server->loop->rounds + 1;
+		server->loop->rest_ns = 0;
+		tdm_connection_answer(c, m);
+		c->errors = 0;
+		return true;
+	}
 	switch (m->type) {
 	case TDM_WIRE_ALLOC:
 	case TDM_WIRE_FREE:
@@ -151,13 +173,6 @@ static bool handle(struct tdm_connection *c, const struct tdm_wire_message *m)
 	case TDM_WIRE_KERNEL_LOAD:
 	case TDM_WIRE_KERNEL_UNLOAD:
 		report(c, m);
-		break;
-	case TDM_WIRE_QUERY:
-		reply_query(c, m->device);
-		break;
-	case TDM_WIRE_DEVICE_INFO_QUERY:
-		tdm_chip_list_reply(&server->devices, m->device, &what);
-		reply(c, &what);
 		break;
 	case TDM_WIRE_DUMP_REMAINING:
 		tdm_server_dump_remaining(server);
@@ -177,7 +192,8 @@ static bool handle(struct tdm_connection *c, const struct tdm_wire_message *m)
 		return false;
 	}
 	c->errors = 0;
-	server->counters.messages[m->type]++;
+	_Atomic uint64_t *count = &server->counters.messages[m->type]; /* of these, only this thread counts */
+	atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1, memory_order_relaxed);
 	return true;
 }
 
@@ -257,6 +273,22 @@ static bool connection_settle(struct tdm_connection *c, bool is_good)
 	return true;
 }
 
+/* Whether it may go to the thread that answers questions. */
+static bool may_be_quick(const struct tdm_connection *c)
+{
+	return c->server->quick != NULL && c->has_asked && c->client == NULL && c->form == TDM_FORM_SIZES &&
+	       c->held == 0 && c->out.len == 0 && !c->is_ending;
+}
+
+void tdm_connection_returned(struct tdm_connection *c)
+{
+	c->is_quick = false;
+	c->has_asked = false;
+	c->returns += c->returns < UINT8_MAX;
+	c->watch.events = EPOLLIN;
+	connection_settle(c, tdm_loop_add(c->server->loop, &c->watch) == 0);
+}
+
 /*
  * While messages come faster than they can be waited for, the next round begins a little later: a client that sends one
  * message in a call would else pay for waking us up each time. A client that waits for replies is never kept waiting.
@@ -300,7 +332,11 @@ bool tdm_connection_read(struct tdm_connection *c)
 		rest_if_busy(server);
 	c->held = (uint8_t)tdm_min(count - at, sizeof c->hold); /* never more, because it is less than a message */
 	memcpy(c->hold, bytes + at, c->held);
-	return connection_settle(c, is_good);
+	if (!connection_settle(c, is_good))
+		return false;
+	if (may_be_quick(c))
+		tdm_quick_give(server->quick, c);
+	return true;
 }
 
 static void connection_ready(struct tdm_watch *watch, uint32_t events)
@@ -477,6 +513,7 @@ int tdm_server_init(struct tdm_server *server, struct tdm_loop *loop, const stru
 	*server = (struct tdm_server){
 		.loop = loop, .options = options, .spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC)
 	};
+	tdm_chip_list_init(&server->devices);
 	for (unsigned i = 0; i < TDM_FORM_COUNT; i++)
 		server->listeners[i].at.fd = -1;
 	int err = tdm_server_log_init(&server->log, loop, STDOUT_FILENO);
@@ -494,6 +531,7 @@ int tdm_server_init(struct tdm_server *server, struct tdm_loop *loop, const stru
 	err = find_sockets(server);
 	if (err != 0)
 		return err;
+	server->quick = tdm_quick_new(server); /* without it, the loop answers */
 	tdm_clients_resume(&server->clients);
 	tdm_archiver_init(&server->archiver, loop, options); /* without memory for it, they just stay */
 	server->statistics = (struct tdm_timer){ .every_ns = options->statistics_ns, .ready = statistics_time };
@@ -504,6 +542,8 @@ int tdm_server_init(struct tdm_server *server, struct tdm_loop *loop, const stru
 
 void tdm_server_done(struct tdm_server *server)
 {
+	tdm_quick_free(server->quick);
+	server->quick = NULL;
 	for (unsigned i = 0; i < TDM_FORM_COUNT; i++)
 		tdm_socket_path_close(&server->listeners[i].at, !server->is_given);
 	while (server->first != NULL)

@@ -8,6 +8,7 @@
 #ifndef TDM_DAEMON_SOCKET_SERVER_H
 #define TDM_DAEMON_SOCKET_SERVER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -48,26 +49,31 @@ struct tdm_connection {
 	struct ucred peer;
 	uint64_t start; /* of the peer's process */
 	struct tdm_wire wire;
-	uint8_t form;   /* enum tdm_wire_form */
-	uint8_t errors; /* messages in a row that make no sense */
-	bool is_ending; /* closed once all replies are sent */
-	bool is_over;   /* its process has ended */
-	uint8_t held;   /* bytes of the message that has begun */
+	uint8_t form;    /* enum tdm_wire_form */
+	uint8_t errors;  /* messages in a row that make no sense */
+	bool is_ending;  /* closed once all replies are sent */
+	bool is_over;    /* its process has ended */
+	bool has_asked;  /* its latest message was a question */
+	bool is_quick;   /* it belongs to the thread of quick_replies.h */
+	uint8_t returns; /* how often that has given it back */
+	uint8_t held;    /* bytes of the message that has begun */
 	uint8_t hold[TDM_WIRE_SIZE_MAX];
 	struct tdm_buf out; /* replies that the client has not taken yet */
 	size_t out_at;
+	struct tdm_connection *returned_next; /* of that thread */
 };
 
 struct tdm_server_counters {
 	uint64_t connections;         /* since the start */
 	uint64_t refused_connections; /* no descriptor or memory for them */
-	uint64_t messages[TDM_WIRE_TYPE_END];
+	_Atomic uint64_t messages[TDM_WIRE_TYPE_END];
 	uint64_t unknown_types; /* messages of a type that clients do not send */
 	uint64_t bad_streams;   /* connections closed because their bytes are no messages */
 	uint64_t half_messages; /* connections that ended within a message */
 	uint64_t other_pids;    /* messages that name another process than the one that sent them */
 	uint64_t bytes;
-	uint64_t waits; /* times that a client did not take its replies */
+	_Atomic uint64_t quick_bytes; /* read by the thread of quick_replies.h */
+	uint64_t waits;               /* times that a client did not take its replies */
 };
 
 struct tdm_server {
@@ -79,8 +85,9 @@ struct tdm_server {
 	struct tdm_chip_list devices;
 	struct tdm_listener listeners[TDM_FORM_COUNT];
 	struct tdm_connection *first;
-	size_t open;  /* connections */
-	int spare_fd; /* given up to refuse a connection when descriptors have run out */
+	struct tdm_quick *quick; /* NULL: the loop answers all questions */
+	size_t open;             /* connections */
+	int spare_fd;            /* given up to refuse a connection when descriptors have run out */
 	struct tdm_server_counters counters;
 	struct tdm_timer statistics;
 	uint8_t *bytes;         /* what is being read */
@@ -98,5 +105,12 @@ struct tdm_connection *tdm_connection_new(struct tdm_server *server, int fd, enu
 
 /* Reads what a connection has sent. False if it was closed. */
 bool tdm_connection_read(struct tdm_connection *connection);
+
+/* For the thread of quick_replies.h: whether it may answer a message of this type, and the answer. */
+bool tdm_server_is_question(uint8_t type);
+void tdm_connection_answer(struct tdm_connection *connection, const struct tdm_wire_message *message);
+
+/* A connection comes back from there. */
+void tdm_connection_returned(struct tdm_connection *connection);
 
 #endif

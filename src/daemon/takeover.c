@@ -1,4 +1,5 @@
 #include "daemon/takeover.h"
+#include "daemon/quick_replies.h"
 #include "sources/server_ask.h"
 
 #include <errno.h>
@@ -105,6 +106,8 @@ void tdm_takeover_give(struct tdm_server *server, int fd)
 {
 	struct item end = new_item(ITEM_END);
 	int err = 0;
+	tdm_quick_free(server->quick);
+	server->quick = NULL;
 	for (struct tdm_connection *c = server->first; c != NULL; c = c->next)
 		c->client = NULL;
 	tdm_clients_done(&server->clients); /* the other end goes on with the ledgers */
