@@ -4,6 +4,7 @@
 #include "ledger/ledger_dir.h"
 #include "ledger/ledger_list.h"
 #include "ledger/writer_hot.h"
+#include "sources/server_wire.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -472,6 +473,7 @@ int tdm_client_alloc(struct tdm_client *client, int32_t number, enum tdm_kind ki
 	const struct tdm_report report = { .size = sizeof report,
 		.device = (uint32_t)number,
 		.kind = kind,
+		.flags = tdm_wire_is_address(kind, id, &client->is_counting) ? 0 : TDM_SLOT_NO_ADDRESS,
 		.id = id,
 		.address = id,
 		.asked = bytes,

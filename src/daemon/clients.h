@@ -34,6 +34,7 @@ struct tdm_client {
 	uint64_t start;                   /* clock ticks since boot; 0: unknown */
 	int32_t claim;                    /* the process id in its messages, if it is another one; 0: none */
 	bool is_over;                     /* its process has ended */
+	bool is_counting;                 /* its ids are no addresses, but numbers */
 	uint32_t retry;                   /* allocations to refuse before trying to make the ledger again */
 	uint32_t names[TDM_KERNEL_TYPES]; /* of kernels: blob numbers; 0: not stored yet */
 	struct tdm_writer *writer;        /* NULL: no allocation yet */

@@ -131,6 +131,9 @@ static void report(struct tdm_connection *c, const struct tdm_wire_message *m)
 			      : tdm_client_alloc(client, m->device, kind, id, m->bytes, kernel_type, &change);
 	}
 	if (client != NULL && m->pid != client->pid && m->pid != 0) {
+		if (client->claim != m->pid && !c->server->options->quiet)
+			tdm_server_log_line(
+				&c->server->log, "⚠ [PID %d] Its messages name process %d\n", client->pid, m->pid);
 		client->claim = m->pid;
 		c->server->counters.other_pids++;
 	}

@@ -233,6 +233,20 @@ class Started(DaemonTest):
         self.wait_text("🛑 Allocation Server stopped\n")
         self.assertIn("Allocated 10 bytes of DRAM", self.text())
 
+    def test_in_the_background_paths_are_those_of_where_it_was_started(self):
+        command = [os.path.join(BIN, "tidemarkd"), "--no-http", "--daemonize", "--socket", "sock", "--dir", "shm", "--log", "log"]
+        subprocess.run(command, env=self.environment(), cwd=self.folder, timeout=WAIT_S, check=True)
+        client = self.client()
+        pid = struct.unpack("3i", client.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
+        self.addCleanup(lambda: os.path.exists(f"/proc/{pid}") and os.kill(pid, signal.SIGKILL))
+        client.send(ALLOC, 0, 10, DRAM, id=1)
+        self.assertEqual(client.query()[0], 10)
+        self.assertEqual(len(self.dump()["processes"]), 1)
+        os.kill(pid, signal.SIGTERM)
+        self.out = os.path.join(self.folder, "log")
+        self.wait_text("🛑 Allocation Server stopped\n")
+        self.wait_for(lambda: not os.path.exists(self.path), "the end of the socket")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -54,7 +54,7 @@ class Messages(DaemonTest):
     def test_the_first_messages_may_come_in_any_pieces(self):
         self.start("--quiet")
         for size in SIZES:
-            for cut in (1, 39, 40, 41, 71, 73, size - 1, size + 1):
+            for cut in (1, 39, 40, 41, 71, 72, 73, 112, 128, size - 1, size, size + 1):
                 client = self.client(size)
                 stream = message(size, ALLOC, 0, 10, DRAM, id=cut) + message(size, FREE, 0, id=cut)
                 client.socket.sendall(stream[:cut])
@@ -215,6 +215,47 @@ class Clients(DaemonTest):
         self.assertEqual(len(processes[0]["buffers"]), 1)
         buffer = processes[0]["buffers"][0]
         self.assertEqual((buffer["device"], buffer["kind"], buffer["address"]), (2, "dram", 0x1000), buffer)
+
+    def test_a_process_lives_as_long_as_any_of_its_threads(self):
+        self.start("--quiet")
+        other = self.other_process("import ctypes, threading\n"
+                                   "def rest():\n"
+                                   "    sys.stdin.read(1); c.send(ALLOC, 0, 20, DRAM, id=32); c.query(); print('sent', flush=True)\n"
+                                   "    sys.stdin.read(1); os._exit(0)\n"
+                                   "c.send(ALLOC, 0, 10, DRAM, id=16); c.query(); threading.Thread(target=rest).start()\n"
+                                   "ctypes.CDLL(None).pthread_exit(None)")
+        state = lambda: open(f"/proc/{other.pid}/stat", encoding="ascii").read().split()[2]
+        self.wait_for(lambda: state() == "Z", "the end of the first thread")
+        print(file=other.stdin, flush=True)
+        self.assertEqual(other.stdout.readline(), "sent\n")
+        process, = self.dump()["processes"]
+        self.assertEqual((process["state"], len(process["buffers"])), ("running", 2))
+        print(file=other.stdin, flush=True)
+        other.wait()
+        self.wait_for(lambda: self.dump()["processes"][0]["state"] == "ended", "the end")
+
+    def test_only_addresses_are_shown_as_addresses(self):
+        self.start("--quiet", "--short-socket", self.path + ".short")
+        runtime = self.client(144)  # ids are addresses
+        runtime.send(ALLOC, 0, 64, L1, id=0x1a0000)
+        runtime.send(ALLOC, 0, 64, DRAM, id=0x1000)
+        runtime.send(CB_ALLOC, 0, 64, id=0x20000)
+        runtime.send(ALLOC, 0, 64, L1, id=0x5000300010000)  # core (5, 3), as firmware and kernels are reported
+        runtime.send(LOAD, 0, 64, id=0x40)
+        runtime.query()
+        address = {(b["kind"], b["id"]): b["address"] for b in self.dump()["processes"][0]["buffers"]}
+        self.assertEqual(address, {("l1", 0x1a0000): 0x1a0000, ("dram", 0x1000): 0x1000, ("cb", 0x20000): 0x20000,
+                                   ("l1", 0x5000300010000): None, ("kernel", 0x40): None})
+        short = self.client(path=self.path + ".short")  # ids are numbers from 0 on
+        for index in (0, 16):
+            short.socket.sendall(struct.pack("<BiQII", 9, 1, 700, index, 64))
+        self.wait_for(lambda: runtime.query(1)[4] == 1400, "the circular buffers")
+        self.assertEqual({b["address"] for b in self.dump()["processes"][0]["buffers"] if b["device"] == 1}, {None})
+        other = self.other_process("for i in range(1, 100): c.send(ALLOC, 2, 64, DRAM, id=i)\n"  # the client in Python
+                                   "c.query(); print('sent', flush=True); sys.stdin.read(1)")
+        other.stdout.readline()
+        buffers, = (p["buffers"] for p in self.dump()["processes"] if p["pid"] == other.pid)
+        self.assertEqual(({b["address"] for b in buffers}, len(buffers)), ({None}, 99))
 
     def test_no_allocation_no_ledger(self):
         self.start()
