@@ -246,6 +246,9 @@ class Clients(DaemonTest):
         address = {(b["kind"], b["id"]): b["address"] for b in self.dump()["processes"][0]["buffers"]}
         self.assertEqual(address, {("l1", 0x1a0000): 0x1a0000, ("dram", 0x1000): 0x1000, ("cb", 0x20000): 0x20000,
                                    ("l1", 0x5000300010000): None, ("kernel", 0x40): None})
+        lines = self.tidemark("dump", "--dir", self.shm).stdout.splitlines()
+        self.assertEqual([line.split()[2] for line in lines if line.endswith("-  -                id 0x5000300010000")], ["-"])
+        self.assertEqual([line.split()[2] for line in lines if line.endswith("-  -                Application  id 0x40")], ["-"])
         short = self.client(path=self.path + ".short")  # ids are numbers from 0 on
         for index in (0, 16):
             short.socket.sendall(struct.pack("<BiQII", 9, 1, 700, index, 64))
