@@ -215,6 +215,9 @@ class Clients(DaemonTest):
         self.assertEqual(len(processes[0]["buffers"]), 1)
         buffer = processes[0]["buffers"][0]
         self.assertEqual((buffer["device"], buffer["kind"], buffer["address"]), (2, "dram", 0x1000), buffer)
+        done = subprocess.run([os.path.join(BIN, "tidemark"), "status"], env=dict(self.environment(), TIDEMARK_DIR=self.shm, COLUMNS="200"),
+                              capture_output=True, text=True, check=True)
+        self.assertIn("L ledger: tracked by libtidemark, bytes reserved; by tidemarkd, bytes asked for. ", done.stdout)
 
     def test_a_process_lives_as_long_as_any_of_its_threads(self):
         self.start("--quiet")
