@@ -459,10 +459,11 @@ static void count_change(struct tdm_clients *clients, const struct tdm_wdevice *
 }
 
 int tdm_client_alloc(struct tdm_client *client, int32_t number, enum tdm_kind kind, uint64_t id, uint64_t bytes,
-	unsigned kernel_type, struct tdm_change *change)
+	uint32_t more, struct tdm_change *change)
 {
 	struct tdm_clients *clients = client->all;
 	struct tdm_wdevice *device;
+	uint32_t cores = kind == TDM_KIND_CB ? more : 0, kernel_type = kind == TDM_KIND_KERNEL ? more : 0;
 	bool may_be_empty = kind == TDM_KIND_CB || kind == TDM_KIND_KERNEL;
 	int err = kind >= TDM_KIND_COUNT || bytes > SIZE_MAX_ASKED || (bytes == 0 && !may_be_empty)
 			  ? -EINVAL
@@ -477,8 +478,10 @@ int tdm_client_alloc(struct tdm_client *client, int32_t number, enum tdm_kind ki
 		.id = id,
 		.address = id,
 		.asked = bytes,
+		.holding = cores,
+		.cores = cores,
 		.name = kind == TDM_KIND_KERNEL ? kernel_name(client, kernel_type) : 0 };
-	const struct tdm_report_extra extra = { .banks = 1, .bank_bytes = bytes };
+	const struct tdm_report_extra extra = { .banks = cores != 0 ? cores : 1, .bank_bytes = bytes };
 	err = client->self != NULL
 		      ? tdm_writer_alloc(device, client->self, &report, &extra, tdm_writer_hint(device, kind, id))
 		      : tdm_writer_alloc_cold(device, NULL, &report, &extra);

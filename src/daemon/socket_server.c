@@ -127,8 +127,9 @@ static void report(struct tdm_connection *c, const struct tdm_wire_message *m)
 		bool is_cb = m->type == TDM_WIRE_CB_ALLOC || m->type == TDM_WIRE_CB_FREE;
 		enum tdm_kind kind = is_cb ? TDM_KIND_CB : TDM_KIND_KERNEL;
 		uint64_t id = c->form == TDM_FORM_SHORT && !is_cb ? ++c->server->nameless : m->id;
+		uint32_t more = is_cb ? m->cores : kernel_type;
 		err = is_free ? tdm_client_free(client, m->device, 1u << kind, id, &change)
-			      : tdm_client_alloc(client, m->device, kind, id, m->bytes, kernel_type, &change);
+			      : tdm_client_alloc(client, m->device, kind, id, m->bytes, more, &change);
 	}
 	if (client != NULL && m->pid != client->pid && m->pid != 0) {
 		if (client->claim != m->pid && !c->server->options->quiet)

@@ -41,8 +41,8 @@ static const void *row_of(const struct tdm_table *table, size_t i)
 		.is_virtual = picture->devices[holding->device].is_virtual,
 		.is_view = is_view,
 		.is_adopted = tdm_buffer_is_adopted(buffer),
-		.has_only_id = buffer->address == TDM_ADDRESS_UNKNOWN &&
-			       picture->processes[holding->process].is_on_behalf,
+		.has_only_id =
+			buffer->address == TDM_ADDRESS_UNKNOWN && picture->processes[holding->process].is_on_behalf,
 		.banks = is_view ? 0 : buffer->banks,
 		.reserved = tdm_buffer_reserved(buffer),
 		.occupied = tdm_buffer_occupied(buffer),

@@ -47,6 +47,7 @@ struct tdm_wire_message {
 	int32_t pid; /* as the client says */
 	uint64_t bytes;
 	uint64_t id;
+	uint32_t cores; /* that have this circular buffer, each with these bytes; 0: unknown */
 };
 
 /* How one connection's bytes are divided. All 0 at the start. */

@@ -478,6 +478,13 @@ class Short(DaemonTest):
             short.socket.sendall(bytes([byte]))
         short.socket.sendall(stream[60:])
         self.wait_for(lambda: watcher.query(1) == (0, 0, 0, 0, 900, 10000), "the sums")
+        cb, = (b for b in self.dump()["processes"][0]["buffers"] if b["kind"] == "cb")
+        self.assertEqual([cb[key] for key in ("id", "cores", "bytes_per_bank", "asked_bytes", "reserved_bytes", "occupied_bytes")],
+                         [4, 64, 900, 900, 64 * 900, 64 * 900])
+        short.socket.sendall(struct.pack("<BiQII", 9, 2, 5, 7, 0))  # on an unknown number of cores
+        short.socket.sendall(struct.pack("<BiQII", 9, 2, 100 << 30, 8, 2**32 - 1))
+        self.wait_for(lambda: watcher.query(2)[4] == 5, "the other sum")
+        self.wait_for(lambda: self.statistic("Refused: size or kind") == 1, "the refusal")
 
     def test_helper_messages_have_a_socket_of_their_own(self):
         watcher, helper = self.client(144), self.client(path=self.helper)
