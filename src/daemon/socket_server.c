@@ -481,6 +481,8 @@ int tdm_server_init(struct tdm_server *server, struct tdm_loop *loop, const stru
 	*server = (struct tdm_server){
 		.loop = loop, .options = options, .spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC)
 	};
+	/* No id of a client is so high, and none of an earlier daemon, whose kernels may be in the ledgers. */
+	server->nameless = UINT64_C(1) << 63 | tdm_clock_real_ns();
 	for (unsigned i = 0; i < TDM_FORM_COUNT; i++)
 		server->listeners[i].at.fd = -1;
 	int err = tdm_server_log_init(&server->log, loop, STDOUT_FILENO);

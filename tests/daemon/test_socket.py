@@ -468,7 +468,7 @@ class Short(DaemonTest):
     def setUp(self):
         super().setUp()
         self.short, self.helper = self.path + ".short", self.path + ".helper"
-        self.start("--short-socket", self.short, "--helper-socket", self.helper)
+        self.daemon = self.start("--short-socket", self.short, "--helper-socket", self.helper)
 
     def test_short_messages_have_a_socket_of_their_own(self):
         watcher, short = self.client(144), self.client(path=self.short)
@@ -485,6 +485,21 @@ class Short(DaemonTest):
         short.socket.sendall(struct.pack("<BiQII", 9, 2, 100 << 30, 8, 2**32 - 1))
         self.wait_for(lambda: watcher.query(2)[4] == 5, "the other sum")
         self.wait_for(lambda: self.statistic("Refused: size or kind") == 1, "the refusal")
+
+    def test_kernels_without_id_are_all_different(self):
+        named = self.client(144)
+        named.send(LOAD, 1, 100, id=1)
+        named.send(LOAD, 1, 100, id=2)
+        load = struct.pack("<BiQB", 8, 1, 5000, 0)
+        self.client(path=self.short).socket.sendall(load * 2)
+        self.wait_for(lambda: named.query(1)[5] == 10200, "the sum")
+        self.daemon.kill()
+        self.daemon.wait()
+        self.start("--short-socket", self.short)
+        self.client(path=self.short).socket.sendall(load * 2)
+        watcher = self.client(144)
+        self.wait_for(lambda: self.statistic("Allocations") == 2, "the kernels")
+        self.assertEqual(watcher.query(1)[5], 20200)
 
     def test_helper_messages_have_a_socket_of_their_own(self):
         watcher, helper = self.client(144), self.client(path=self.helper)
