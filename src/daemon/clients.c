@@ -326,6 +326,15 @@ static void note_ledger(void *context, const struct tdm_ledger_entry *entry)
 		found->paths[found->count++] = path;
 }
 
+/* The blob of a kernel's type, stored if it is not there yet. */
+static uint32_t kernel_name(struct tdm_client *client, unsigned type)
+{
+	if (client->names[type] == 0)
+		client->names[type] = tdm_blobs_put(&client->writer->blobs, TDM_BLOB_TEXT, tdm_kernel_types[type],
+			strlen(tdm_kernel_types[type]), NULL);
+	return client->names[type];
+}
+
 /* Goes on with one ledger. Its process may have ended meanwhile. */
 static void resume_one(struct tdm_clients *clients, const char *path)
 {
@@ -344,6 +353,10 @@ static void resume_one(struct tdm_clients *clients, const char *path)
 	client->writer = writer;
 	client->self = tdm_writer_thread(writer);
 	sum_client(client, 1);
+	uint64_t kernels, bytes;
+	tdm_client_count(client, -1, TDM_KIND_KERNEL, &kernels, &bytes);
+	for (unsigned type = 0; kernels != 0 && type < TDM_KERNEL_TYPES; type++)
+		kernel_name(client, type); /* finds those of the kernels that are there */
 	clients->counters.resumed++;
 	if (client->life.fd < 0 && is_dead(client))
 		client_over(client);
@@ -437,14 +450,6 @@ static int refuse(struct tdm_clients *clients, int err)
 					     : &counters->refused_space;
 	++*counter;
 	return err;
-}
-
-static uint32_t kernel_name(struct tdm_client *client, unsigned type)
-{
-	if (client->names[type] == 0)
-		client->names[type] = tdm_blobs_put(&client->writer->blobs, TDM_BLOB_TEXT, tdm_kernel_types[type],
-			strlen(tdm_kernel_types[type]), NULL);
-	return client->names[type];
 }
 
 /* What a report has changed is the difference of the counters before and after it. */

@@ -198,6 +198,21 @@ Total remaining buffers: 147
 📋 DUMP_KERNELS complete.
 """)
 
+    def test_the_next_daemon_knows_the_types_of_kernels(self):
+        daemon = self.start("--quiet")
+        client = self.client(144)
+        client.send(LOAD, 3, 51200, 1, id=0xfab)
+        client.send(LOAD, 3, 51200, 2, id=0xfac)
+        client.query()
+        daemon.kill()
+        daemon.wait()
+        self.start()
+        client = self.client(144)
+        self.assertIn("Kernel ID: 0xfab\n  │  Type: Fabric\n", self.ask("kernels"))
+        client.send(UNLOAD, 3, 51200, id=0xfac)
+        client.query(3)
+        self.wait_text("✗ [KERNEL_UNLOAD] Dispatch kernel on Device 3: -0.0488281 MB (Total: 0.0488281 MB)\n")
+
     def test_statistics_come_by_signal_by_question_and_by_time(self):
         daemon = self.start("--quiet")
         daemon.send_signal(signal.SIGUSR2)
