@@ -51,6 +51,7 @@ __attribute__((noreturn)) static void become_daemon(const struct tdm_demo_server
 		strdup(server->port != 0 ? "--http-port" : "--no-http"), server->port != 0 ? port : NULL, NULL };
 	sigset_t none;
 	tdm_demo_follow_parent(parent);
+	setpgid(0, 0); /* Ctrl+C is for the programs: the daemon ends after them */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	snprintf(port, sizeof port, "%" PRIu32, server->port);

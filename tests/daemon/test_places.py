@@ -248,5 +248,26 @@ class Started(DaemonTest):
         self.wait_for(lambda: not os.path.exists(self.path), "the end of the socket")
 
 
+class Demo(DaemonTest):
+    def test_the_demo_is_ended_from_its_terminal_and_leaves_nothing(self):
+        places = {"TIDEMARK_DIR": self.shm, "TMPDIR": os.path.join(self.folder, "tmp"), "HOME": os.path.join(self.folder, "home")}
+        for place in list(places.values())[1:]:
+            os.mkdir(place)
+        self.out = os.path.join(self.folder, "out")
+        with open(self.out, "wb") as file:
+            demo = self.spawn([os.path.join(BIN, "tidemark"), "demo", "--server", "--view", "none"], stdout=file, stderr=file,
+                              env=dict(self.environment(), **places), start_new_session=True)
+        self.wait_text("Where to look")
+        self.wait_for(lambda: sum(len(process["buffers"]) > 5 for process in self.dump()["processes"]) == 4, "the clients")
+        os.killpg(demo.pid, signal.SIGINT)  # as Ctrl+C does: everybody in the foreground gets it
+        self.assertEqual(demo.wait(), 0, self.text())
+        text = self.text()
+        self.assertNotIn("lost, because", text)
+        self.assertIn("  Processes ended: 4\n  Buffers they left: 0\n", text)
+        self.assertTrue(text.endswith(PERFECT + "🛑 Allocation Server stopped\n"), text)
+        self.assertEqual([files for place in places.values() for _, _, files in os.walk(place) if files], [])
+        self.assertEqual(os.listdir(places["TMPDIR"]), [])
+
+
 if __name__ == "__main__":
     unittest.main()

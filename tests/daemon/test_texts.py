@@ -7,13 +7,6 @@ import unittest
 
 from server import *
 
-BOX = ("\n╔══════════════════════════════════════════════════════════════╗\n"
-       "║           {:<50}║\n"
-       "╚══════════════════════════════════════════════════════════════╝\n")
-REMAINING = BOX.format("REMAINING ALLOCATED BUFFERS")
-KERNELS = BOX.format("DETAILED KERNEL ALLOCATIONS")
-PERFECT = REMAINING + "Total tracked allocations: 0\n\n✓ No buffers remaining - perfect cleanup!\n"
-
 
 class Texts(DaemonTest):
     def new_text(self):
