@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -319,6 +320,22 @@ static void connection_ready(struct tdm_watch *watch, uint32_t events)
 
 /* --- connections ------------------------------------------------------------------------------------------------ */
 
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77 /* since Linux 6.5 */
+#endif
+
+/* Whether the process that connected has ended: its pid may be another's by now. False if Linux cannot tell. */
+static bool has_peer_ended(int fd)
+{
+	int life;
+	socklen_t len = sizeof life;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &life, &len) != 0)
+		return errno == ESRCH || errno == EINVAL;
+	bool has_ended = poll(&(struct pollfd){ .fd = life, .events = POLLIN }, 1, 0) == 1;
+	close(life);
+	return has_ended;
+}
+
 struct tdm_connection *tdm_connection_new(struct tdm_server *server, int fd, enum tdm_wire_form form)
 {
 	struct tdm_connection *c = calloc(1, sizeof *c);
@@ -335,6 +352,8 @@ struct tdm_connection *tdm_connection_new(struct tdm_server *server, int fd, enu
 		return NULL;
 	}
 	c->start = tdm_clients_start_of(&server->clients, c->peer.pid);
+	if (has_peer_ended(fd)) /* asked afterwards: the start time may be that of another process */
+		c->start = 0;
 	c->next = server->first;
 	c->prev = &server->first;
 	if (server->first != NULL)

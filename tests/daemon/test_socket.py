@@ -423,6 +423,63 @@ class Clients(DaemonTest):
         self.assertEqual(os.stat(self.path).st_mode & 0o777, 0o660)
 
 
+REUSE = """
+import sys; sys.path.insert(0, {here!r})
+from server import *
+daemon = subprocess.Popen({command!r}, stdout=open({out!r}, "wb"), stderr=subprocess.STDOUT)
+def reach(condition):
+    end = time.monotonic() + WAIT_S
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+reach(lambda: os.path.exists({path!r}))
+watcher = Client({path!r}, 112)
+watcher.query()
+reader, writer = os.pipe()
+def run(pid, nbytes):
+    with open("/proc/sys/kernel/ns_last_pid", "w") as last:
+        last.write(str(pid - 1))
+    if os.fork() == 0:
+        c = Client({path!r})
+        c.send(ALLOC, 0, nbytes, DRAM, id=nbytes)
+        os.write(writer, os.getpid().to_bytes(4, "little"))
+        signal.pause()
+    return int.from_bytes(os.read(reader, 4), "little")
+daemon.send_signal(signal.SIGSTOP)
+reach(lambda: open(f"/proc/{{daemon.pid}}/stat").read().split()[2] == "T")
+first = run(20000, 16)
+os.kill(first, signal.SIGKILL)
+os.waitpid(first, 0)
+second = run(first, 32)
+daemon.send_signal(signal.SIGCONT)
+reach(lambda: watcher.query()[0] == 32)
+print(first == second, watcher.query()[0], flush=True)
+os.kill(second, signal.SIGKILL)
+daemon.terminate()
+daemon.wait()
+"""
+
+
+@unittest.skipUnless(os.geteuid() == 0, "only root can choose a pid")
+class Reuse(DaemonTest):
+    def test_a_process_that_gets_the_pid_of_an_ended_one_is_another(self):
+        one, other = socket.socketpair()
+        with one, other:
+            try:
+                os.close(struct.unpack("i", one.getsockopt(socket.SOL_SOCKET, 77, 4))[0])  # SO_PEERPIDFD
+            except OSError:
+                self.skipTest("this Linux cannot tell whether a peer has ended")
+        self.out = os.path.join(self.folder, "out")
+        here = os.path.dirname(os.path.abspath(__file__))
+        program = REUSE.format(here=here, command=self.command("--quiet"), out=self.out, path=self.path)
+        inside = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        if subprocess.run(inside + ["true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("no namespace of processes can be made here")
+        done = subprocess.run(inside + [sys.executable, "-c", program], env=self.environment(), capture_output=True, text=True,
+                              timeout=WAIT_S * 2, check=False)
+        self.assertEqual((done.stdout, done.returncode), ("True 32\n", 0), done.stderr)
+        self.assertIn("  Processes ended: 1\n  Buffers they left: 1\n  Bytes they left: 16\n", self.text())
+
+
 class Limits(DaemonTest):
     def test_without_descriptors_new_clients_are_refused_and_old_ones_served(self):
         limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
