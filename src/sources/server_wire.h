@@ -87,9 +87,9 @@ bool tdm_wire_is_size(size_t bytes); /* one of the four */
 enum tdm_kind tdm_wire_kind(uint8_t buffer_type);
 
 /*
- * Whether the id of a buffer is its address. All addresses are multiples of 16, so an id that is none shows that the
- * client counts its buffers, which *is_counting remembers. In L1, the upper half of a large id names a core, and the
- * first bytes are firmware's.
+ * Whether the id of a buffer is its address. In L1, the upper half of a large id names a core, and the first bytes are
+ * firmware's. All addresses are multiples of 16, so another id that is none shows that the client counts its buffers,
+ * which *is_counting remembers.
  */
 static inline bool tdm_wire_is_address(enum tdm_kind kind, uint64_t id, bool *is_counting)
 {
@@ -97,8 +97,8 @@ static inline bool tdm_wire_is_address(enum tdm_kind kind, uint64_t id, bool *is
 	bool is_in_l1 = kind == TDM_KIND_L1 || kind == TDM_KIND_L1_SMALL || kind == TDM_KIND_CB;
 	if (kind == TDM_KIND_KERNEL)
 		return false;
-	*is_counting |= id % ALIGN != 0;
-	return !*is_counting && id != 0 && (!is_in_l1 || (id >= FIRST_IN_L1 && id <= UINT32_MAX));
+	*is_counting |= id % ALIGN != 0 && id <= UINT32_MAX;
+	return !*is_counting && id != 0 && id % ALIGN == 0 && (!is_in_l1 || (id >= FIRST_IN_L1 && id <= UINT32_MAX));
 }
 
 /* Writes a message of `size` bytes, one of the four sizes, as a client does. */

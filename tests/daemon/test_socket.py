@@ -240,6 +240,7 @@ class Clients(DaemonTest):
     def test_only_addresses_are_shown_as_addresses(self):
         self.start("--quiet", "--short-socket", self.path + ".short")
         runtime = self.client(144)  # ids are addresses
+        runtime.send(ALLOC, 0, 64, L1, id=0x50003000001c4)  # core (5, 3): a launch message
         runtime.send(ALLOC, 0, 64, L1, id=0x1a0000)
         runtime.send(ALLOC, 0, 64, DRAM, id=0x1000)
         runtime.send(CB_ALLOC, 0, 64, id=0x20000)
@@ -248,7 +249,7 @@ class Clients(DaemonTest):
         runtime.query()
         address = {(b["kind"], b["id"]): b["address"] for b in self.dump()["processes"][0]["buffers"]}
         self.assertEqual(address, {("l1", 0x1a0000): 0x1a0000, ("dram", 0x1000): 0x1000, ("cb", 0x20000): 0x20000,
-                                   ("l1", 0x5000300010000): None, ("kernel", 0x40): None})
+                                   ("l1", 0x5000300010000): None, ("l1", 0x50003000001c4): None, ("kernel", 0x40): None})
         lines = self.tidemark("dump", "--dir", self.shm).stdout.splitlines()
         self.assertEqual([line.split()[2] for line in lines if line.endswith("-  -                id 0x5000300010000")], ["-"])
         self.assertEqual([line.split()[2] for line in lines if line.endswith("-  -                Application  id 0x40")], ["-"])
