@@ -206,6 +206,22 @@ class Started(DaemonTest):
         daemon.wait()
         self.assertTrue(os.path.exists(self.path))  # it is systemd's
 
+    @unittest.skipUnless(shutil.which("systemd-socket-activate"), "systemd-socket-activate is not installed")
+    def test_the_first_client_starts_it(self):
+        self.out = os.path.join(self.folder, "out")
+        command = ["systemd-socket-activate", "-l", self.path, "--fdname=socket", *self.command("--quiet")]
+        with open(self.out, "w", encoding="utf-8") as file:
+            daemon = self.spawn(command, stdout=file, stderr=subprocess.STDOUT)
+        self.wait_text("Listening on ")
+        for size in SIZES:
+            client = self.client(size)
+            client.send(ALLOC, 0, 10, DRAM, id=size)
+            client.query()
+        self.assertEqual(client.query()[0], 40)
+        daemon.terminate()
+        self.assertEqual(daemon.wait(), 0)
+        self.wait_text("🛑 Allocation Server stopped\n")
+
     def test_systemd_can_open_all_sockets_by_name(self):
         short = self.path + ".short"
         self.activate([self.listener(short), self.listener(self.path)], "short:socket")
