@@ -46,7 +46,7 @@ static uint32_t find_port(void)
 /* The daemon is beside this program, or in PATH. */
 __attribute__((noreturn)) static void become_daemon(const struct tdm_demo_server *server, pid_t parent)
 {
-	char path[PATH_MAX + sizeof "tidemarkd"], port[16], state[128];
+	char path[PATH_MAX + sizeof "tidemarkd"], port[16];
 	char *words[] = { strdup("tidemarkd"), strdup("--quiet"), strdup("--socket"), strdup(server->socket),
 		strdup(server->port != 0 ? "--http-port" : "--no-http"), server->port != 0 ? port : NULL, NULL };
 	sigset_t none;
@@ -55,8 +55,6 @@ __attribute__((noreturn)) static void become_daemon(const struct tdm_demo_server
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	snprintf(port, sizeof port, "%" PRIu32, server->port);
-	snprintf(state, sizeof state, "%s/state", server->folder);
-	setenv("STATE_DIRECTORY", state, 1);
 	dup2(server->out_fd, STDOUT_FILENO);
 	dup2(server->out_fd, STDERR_FILENO);
 	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);

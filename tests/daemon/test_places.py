@@ -265,24 +265,39 @@ class Started(DaemonTest):
 
 
 class Demo(DaemonTest):
-    def test_the_demo_is_ended_from_its_terminal_and_leaves_nothing(self):
-        places = {"TIDEMARK_DIR": self.shm, "TMPDIR": os.path.join(self.folder, "tmp"), "HOME": os.path.join(self.folder, "home")}
-        for place in list(places.values())[1:]:
+    def start_demo(self):
+        self.places = {"TIDEMARK_DIR": self.shm, "TMPDIR": os.path.join(self.folder, "tmp"), "HOME": os.path.join(self.folder, "home")}
+        for place in list(self.places.values())[1:]:
             os.mkdir(place)
         self.out = os.path.join(self.folder, "out")
         with open(self.out, "wb") as file:
             demo = self.spawn([os.path.join(BIN, "tidemark"), "demo", "--server", "--view", "none"], stdout=file, stderr=file,
-                              env=dict(self.environment(), **places), start_new_session=True)
+                              env=dict(self.environment(), **self.places), start_new_session=True)
         self.wait_text("Where to look")
         self.wait_for(lambda: sum(len(process["buffers"]) > 5 for process in self.dump()["processes"]) == 4, "the clients")
+        return demo
+
+    def test_the_demo_is_ended_from_its_terminal_and_leaves_nothing(self):
+        demo = self.start_demo()
         os.killpg(demo.pid, signal.SIGINT)  # as Ctrl+C does: everybody in the foreground gets it
         self.assertEqual(demo.wait(), 0, self.text())
-        text = self.text()
+        text, places = self.text(), self.places
         self.assertNotIn("lost, because", text)
         self.assertIn("  Processes ended: 4\n  Buffers they left: 0\n", text)
         self.assertTrue(text.endswith(PERFECT + "🛑 Allocation Server stopped\n"), text)
         self.assertEqual([files for place in places.values() for _, _, files in os.walk(place) if files], [])
         self.assertEqual(os.listdir(places["TMPDIR"]), [])
+
+    def test_what_a_killed_program_of_the_demo_held_is_kept(self):
+        demo = self.start_demo()
+        pid = int(self.text().split("  leak       process ")[1].split(",")[0])
+        os.kill(pid, signal.SIGKILL)
+        self.wait_for(lambda: [p["pid"] for p in self.dump()["processes"] if p["state"] == "ended"] == [pid], "the leak")
+        demo.send_signal(signal.SIGINT)
+        demo.wait()
+        self.assertIn(f"; their ledgers are in {self.shm}, older ones in {self.folder}/state/tidemark\n", self.text())
+        self.assertEqual([p["pid"] for p in self.dump()["processes"]], [pid])
+        self.assertEqual(os.listdir(self.places["TMPDIR"]), [])
 
 
 if __name__ == "__main__":

@@ -454,9 +454,9 @@ second = run(first, 32)
 daemon.send_signal(signal.SIGCONT)
 reach(lambda: watcher.query()[0] == 32)
 print(first == second, watcher.query()[0], flush=True)
-os.kill(second, signal.SIGKILL)
 daemon.terminate()
 daemon.wait()
+os.kill(second, signal.SIGKILL)
 """
 
 
