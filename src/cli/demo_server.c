@@ -46,16 +46,15 @@ static uint32_t find_port(void)
 /* The daemon is beside this program, or in PATH. */
 __attribute__((noreturn)) static void become_daemon(const struct tdm_demo_server *server, pid_t parent)
 {
-	char path[PATH_MAX + sizeof "tidemarkd"], port[16], state[128];
+	char path[PATH_MAX + sizeof "tidemarkd"], port[16];
 	char *words[] = { strdup("tidemarkd"), strdup("--quiet"), strdup("--socket"), strdup(server->socket),
 		strdup(server->port != 0 ? "--http-port" : "--no-http"), server->port != 0 ? port : NULL, NULL };
 	sigset_t none;
 	tdm_demo_follow_parent(parent);
+	setpgid(0, 0); /* Ctrl+C is for the programs: the daemon ends after them */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	snprintf(port, sizeof port, "%" PRIu32, server->port);
-	snprintf(state, sizeof state, "%s/state", server->folder);
-	setenv("STATE_DIRECTORY", state, 1);
 	dup2(server->out_fd, STDOUT_FILENO);
 	dup2(server->out_fd, STDERR_FILENO);
 	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);

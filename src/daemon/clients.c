@@ -4,6 +4,7 @@
 #include "ledger/ledger_dir.h"
 #include "ledger/ledger_list.h"
 #include "ledger/writer_hot.h"
+#include "sources/server_wire.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -359,6 +360,15 @@ static void note_ledger(void *context, const struct tdm_ledger_entry *entry)
 		found->paths[found->count++] = path;
 }
 
+/* The blob of a kernel's type, stored if it is not there yet. */
+static uint32_t kernel_name(struct tdm_client *client, unsigned type)
+{
+	if (client->names[type] == 0)
+		client->names[type] = tdm_blobs_put(&client->writer->blobs, TDM_BLOB_TEXT, tdm_kernel_types[type],
+			strlen(tdm_kernel_types[type]), NULL);
+	return client->names[type];
+}
+
 /* Goes on with one ledger. Its process may have ended meanwhile. */
 static void resume_one(struct tdm_clients *clients, const char *path)
 {
@@ -377,6 +387,10 @@ static void resume_one(struct tdm_clients *clients, const char *path)
 	client->writer = writer;
 	client->self = tdm_writer_thread(writer);
 	sum_client(client, 1);
+	uint64_t kernels, bytes;
+	tdm_client_count(client, -1, TDM_KIND_KERNEL, &kernels, &bytes);
+	for (unsigned type = 0; kernels != 0 && type < TDM_KERNEL_TYPES; type++)
+		kernel_name(client, type); /* finds those of the kernels that are there */
 	clients->counters.resumed++;
 	if (client->life.fd < 0 && is_dead(client))
 		client_over(client);
@@ -474,14 +488,6 @@ static int refuse(struct tdm_clients *clients, int err)
 	return err;
 }
 
-static uint32_t kernel_name(struct tdm_client *client, unsigned type)
-{
-	if (client->names[type] == 0)
-		client->names[type] = tdm_blobs_put(&client->writer->blobs, TDM_BLOB_TEXT, tdm_kernel_types[type],
-			strlen(tdm_kernel_types[type]), NULL);
-	return client->names[type];
-}
-
 /* The counters of a kind on a device. */
 struct counted {
 	uint64_t bytes, buffers;
@@ -503,10 +509,11 @@ tdm_inlined void count_change(const struct tdm_client *client, const struct tdm_
 }
 
 int tdm_client_alloc(struct tdm_client *client, int32_t number, enum tdm_kind kind, uint64_t id, uint64_t bytes,
-	unsigned kernel_type, struct tdm_change *change)
+	uint32_t more, struct tdm_change *change)
 {
 	struct tdm_clients *clients = client->all;
 	struct tdm_wdevice *device;
+	uint32_t cores = kind == TDM_KIND_CB ? more : 0, kernel_type = kind == TDM_KIND_KERNEL ? more : 0;
 	bool may_be_empty = kind == TDM_KIND_CB || kind == TDM_KIND_KERNEL;
 	int err = kind >= TDM_KIND_COUNT || bytes > SIZE_MAX_ASKED || (bytes == 0 && !may_be_empty)
 			  ? -EINVAL
@@ -517,11 +524,14 @@ int tdm_client_alloc(struct tdm_client *client, int32_t number, enum tdm_kind ki
 	const struct tdm_report report = { .size = sizeof report,
 		.device = (uint32_t)number,
 		.kind = kind,
+		.flags = tdm_wire_is_address(kind, id, &client->is_counting) ? 0 : TDM_SLOT_NO_ADDRESS,
 		.id = id,
 		.address = id,
 		.asked = bytes,
+		.holding = cores,
+		.cores = cores,
 		.name = kind == TDM_KIND_KERNEL ? kernel_name(client, kernel_type) : 0 };
-	const struct tdm_report_extra extra = { .banks = 1, .bank_bytes = bytes };
+	const struct tdm_report_extra extra = { .banks = cores != 0 ? cores : 1, .bank_bytes = bytes };
 	err = client->self != NULL
 		      ? tdm_writer_alloc(device, client->self, &report, &extra, tdm_writer_hint(device, kind, id))
 		      : tdm_writer_alloc_cold(device, NULL, &report, &extra);

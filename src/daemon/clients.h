@@ -36,6 +36,7 @@ struct tdm_client {
 	uint64_t start;                   /* clock ticks since boot; 0: unknown */
 	int32_t claim;                    /* the process id in its messages, if it is another one; 0: none */
 	bool is_over;                     /* its process has ended */
+	bool is_counting;                 /* its ids are no addresses, but numbers */
 	uint32_t retry;                   /* allocations to refuse before trying to make the ledger again */
 	uint32_t names[TDM_KERNEL_TYPES]; /* of kernels: blob numbers; 0: not stored yet */
 	struct tdm_writer *writer;        /* NULL: no allocation yet */
@@ -121,10 +122,11 @@ struct tdm_change {
 /*
  * Reports of a client. `kinds` of a release is the set of kinds that it may mean. 0; -ENOENT: no such buffer; -ENODEV:
  * the device is refused; -EINVAL: an absurd size; -ENOSPC, -ENOMEM: no room; -ESRCH: nobody is known to have sent it.
- * Everything is counted.
+ * Everything is counted. `more` of an allocation: of a kernel its type, of a circular buffer the number of cores that
+ * have it (0: unknown), else 0.
  */
 int tdm_client_alloc(struct tdm_client *client, int32_t device, enum tdm_kind kind, uint64_t id, uint64_t bytes,
-	unsigned kernel_type, struct tdm_change *change);
+	uint32_t more, struct tdm_change *change);
 int tdm_client_free(struct tdm_client *client, int32_t device, uint32_t kinds, uint64_t id, struct tdm_change *change);
 
 /* After a batch of reports: makes a deleted ledger anew. */

@@ -84,6 +84,7 @@ static void say_goodbye(struct tdm_server *server)
 	}
 	tdm_server_dump_statistics(server);
 	tdm_server_dump(server);
+	tdm_server_say_left(server);
 	tdm_server_log_line(&server->log, "🛑 Allocation Server stopped\n");
 }
 
@@ -117,7 +118,7 @@ static int go_to_background(const char *log, int *ready)
 	return 0;
 }
 
-/* Tells the parent, and gives up the terminal. */
+/* Tells the parent, and gives up the terminal. The working directory stays: paths in options may be relative to it. */
 static void tell_ready(int ready, int err)
 {
 	unsigned char code = err == 0 ? EXIT_SUCCESS : CANNOT_START;
@@ -126,7 +127,6 @@ static void tell_ready(int ready, int err)
 	(void)!write(ready, &code, 1);
 	close(ready);
 	dup2(STDOUT_FILENO, STDERR_FILENO);
-	(void)!chdir("/");
 }
 
 /* 0, or a negative code after a message. */

@@ -1,6 +1,7 @@
 #include "daemon/server_answers.h"
 #include "daemon/server_texts.h"
 #include "daemon/takeover.h"
+#include "ledger/ledger_archive.h"
 
 #include <unistd.h>
 
@@ -78,6 +79,19 @@ void tdm_server_dump_statistics(struct tdm_server *server)
 	tdm_buf_init(&text);
 	put_statistics(server, &text);
 	tdm_server_log_buf(server, &text);
+}
+
+void tdm_server_say_left(struct tdm_server *server)
+{
+	const struct tdm_clients_counters *c = &server->clients.counters;
+	char state[TDM_LEDGER_PATH_MAX];
+	if (c->leaked_buffers == 0)
+		return;
+	bool has_state = tdm_archive_state_dir(state) == 0;
+	tdm_server_log_line(&server->log,
+		"⚠ Ended processes have left %llu buffers (%g MB); their ledgers are in %s%s%s\n",
+		(unsigned long long)c->leaked_buffers, (double)c->leaked_bytes / (1024.0 * 1024.0), server->clients.dir,
+		has_state ? ", older ones in " : "", has_state ? state : "");
 }
 
 /* Those who could read all ledgers see everything, others their own processes. */

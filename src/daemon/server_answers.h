@@ -9,6 +9,7 @@ void tdm_server_dump(struct tdm_server *server);           /* what is live */
 void tdm_server_dump_remaining(struct tdm_server *server); /* the same, as the answer to a message */
 void tdm_server_dump_kernels(struct tdm_server *server);
 void tdm_server_dump_statistics(struct tdm_server *server);
+void tdm_server_say_left(struct tdm_server *server); /* what ended processes left, if anything */
 
 /* Puts the answer to a question in words into the connection's `out`, or gives everything to another daemon. */
 void tdm_server_answer(struct tdm_connection *connection, struct tdm_str question);

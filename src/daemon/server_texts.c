@@ -87,7 +87,8 @@ static void put_amount(struct tdm_server_log *log, const struct tdm_wire_message
 
 static void put_refused(struct tdm_server_log *log, int32_t pid, const struct tdm_wire_message *m, int err)
 {
-	if (err == -ENOENT)
+	bool is_free = m->type == TDM_WIRE_FREE || m->type == TDM_WIRE_CB_FREE || m->type == TDM_WIRE_KERNEL_UNLOAD;
+	if (err == -ENOENT && is_free)
 		tdm_server_log_line(log,
 			"⚠ [PID %d] Deallocation for unknown buffer 0x%" PRIx64
 			" on device %d (allocated before tracking started)\n",

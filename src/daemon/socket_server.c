@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,10 +143,14 @@ static void report(struct tdm_connection *c, const struct tdm_wire_message *m)
 		bool is_cb = m->type == TDM_WIRE_CB_ALLOC || m->type == TDM_WIRE_CB_FREE;
 		enum tdm_kind kind = is_cb ? TDM_KIND_CB : TDM_KIND_KERNEL;
 		uint64_t id = c->form == TDM_FORM_SHORT && !is_cb ? ++c->server->nameless : m->id;
+		uint32_t more = is_cb ? m->cores : kernel_type;
 		err = is_free ? tdm_client_free(client, m->device, 1u << kind, id, &change)
-			      : tdm_client_alloc(client, m->device, kind, id, m->bytes, kernel_type, &change);
+			      : tdm_client_alloc(client, m->device, kind, id, m->bytes, more, &change);
 	}
 	if (client != NULL && m->pid != client->pid && m->pid != 0) {
+		if (client->claim != m->pid && !c->server->options->quiet)
+			tdm_server_log_line(
+				&c->server->log, "⚠ [PID %d] Its messages name process %d\n", client->pid, m->pid);
 		client->claim = m->pid;
 		c->server->counters.other_pids++;
 	}
@@ -351,6 +356,22 @@ static void connection_ready(struct tdm_watch *watch, uint32_t events)
 
 /* --- connections ------------------------------------------------------------------------------------------------ */
 
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77 /* since Linux 6.5 */
+#endif
+
+/* Whether the process that connected has ended: its pid may be another's by now. False if Linux cannot tell. */
+static bool has_peer_ended(int fd)
+{
+	int life;
+	socklen_t len = sizeof life;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &life, &len) != 0)
+		return errno == ESRCH || errno == EINVAL;
+	bool has_ended = poll(&(struct pollfd){ .fd = life, .events = POLLIN }, 1, 0) == 1;
+	close(life);
+	return has_ended;
+}
+
 struct tdm_connection *tdm_connection_new(struct tdm_server *server, int fd, enum tdm_wire_form form)
 {
 	struct tdm_connection *c = calloc(1, sizeof *c);
@@ -367,6 +388,8 @@ struct tdm_connection *tdm_connection_new(struct tdm_server *server, int fd, enu
 		return NULL;
 	}
 	c->start = tdm_clients_start_of(&server->clients, c->peer.pid);
+	if (has_peer_ended(fd)) /* asked afterwards: the start time may be that of another process */
+		c->start = 0;
 	c->next = server->first;
 	c->prev = &server->first;
 	if (server->first != NULL)
@@ -514,6 +537,8 @@ int tdm_server_init(struct tdm_server *server, struct tdm_loop *loop, const stru
 		.loop = loop, .options = options, .spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC)
 	};
 	tdm_chip_list_init(&server->devices);
+	/* No id of a client is so high, and none of an earlier daemon, whose kernels may be in the ledgers. */
+	server->nameless = UINT64_C(1) << 63 | tdm_clock_real_ns();
 	for (unsigned i = 0; i < TDM_FORM_COUNT; i++)
 		server->listeners[i].at.fd = -1;
 	int err = tdm_server_log_init(&server->log, loop, STDOUT_FILENO);

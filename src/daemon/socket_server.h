@@ -91,7 +91,7 @@ struct tdm_server {
 	struct tdm_server_counters counters;
 	struct tdm_timer statistics;
 	uint8_t *bytes;         /* what is being read */
-	uint64_t nameless;      /* kernels that came without an id: their number is the id */
+	uint64_t nameless;      /* the id of the last kernel that came without one */
 	uint64_t replied_round; /* the last round of the loop with a reply, counted from 1 */
 	bool is_given;          /* another daemon has taken everything */
 };

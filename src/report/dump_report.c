@@ -13,6 +13,7 @@ struct row {
 	const struct tdm_buffer *buffer;
 	uint32_t device, banks, depth;
 	bool is_virtual, is_view, is_adopted;
+	bool has_only_id; /* a client of a daemon names it by this, and gives no address */
 	uint64_t reserved, occupied, age_ns;
 	const char *program, *name;
 	const struct tdm_core_range *ranges;
@@ -40,6 +41,8 @@ static const void *row_of(const struct tdm_table *table, size_t i)
 		.is_virtual = picture->devices[holding->device].is_virtual,
 		.is_view = is_view,
 		.is_adopted = tdm_buffer_is_adopted(buffer),
+		.has_only_id =
+			buffer->address == TDM_ADDRESS_UNKNOWN && picture->processes[holding->process].is_on_behalf,
 		.banks = is_view ? 0 : buffer->banks,
 		.reserved = tdm_buffer_reserved(buffer),
 		.occupied = tdm_buffer_occupied(buffer),
@@ -83,11 +86,14 @@ static void put_age(const struct tdm_field *field, struct tdm_buf *out)
 		tdm_buf_puts(out, tdm_format_duration(text, sizeof text, row->age_ns));
 }
 
-/* The name or else the allocation site, then the cores: "weights (0,0)-(7,7) (1,9)". */
+/* The name or else the allocation site, then the cores: "weights  (0,0)-(7,7) (1,9)", "Application  id 0x7". */
 static void put_name(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct row *row = field->row;
-	tdm_live_site(field->table->context, row->name, row->buffer->stack, "-", out);
+	size_t start = out->len;
+	tdm_live_site(field->table->context, row->name, row->buffer->stack, row->has_only_id ? "" : "-", out);
+	if (row->has_only_id)
+		tdm_buf_printf(out, "%sid 0x%" PRIx64, out->len > start ? "  " : "", row->buffer->id);
 	for (uint32_t i = 0; i < row->range_count && i < RANGES_SHOWN; i++) {
 		const struct tdm_core_range *r = &row->ranges[i];
 		tdm_buf_printf(out, "%s(%u,%u)", i == 0 ? "  " : " ", r->x0, r->y0);

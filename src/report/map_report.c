@@ -182,6 +182,8 @@ static void json_l1(const struct tdm_device_l1 *l1, struct tdm_json *json)
 	tdm_json_put_bool(json, "clash", l1->clash);
 	tdm_json_put_u64(json, "unplaced_l1", l1->unplaced);
 	tdm_json_put_u64(json, "unplaced_cb", l1->unplaced_growing);
+	tdm_json_put_known(json, "firmware_bytes", l1->has_map, l1->map.span[TDM_L1_FIRMWARE].size);
+	tdm_json_put_known(json, "kernel_config_bytes", l1->has_map, l1->map.span[TDM_L1_KERNEL_CONFIG].size);
 	tdm_json_object_end(json);
 }
 

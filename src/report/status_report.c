@@ -135,7 +135,7 @@ static void put_problems(const struct tdm_status_report *report, struct tdm_buf 
 /* What a reader has to know about a text: bit n: enum tdm_from n; and rows that belong to no process. */
 struct shown {
 	uint32_t sources;
-	bool unattributed, stale;
+	bool unattributed, stale, clients; /* of a daemon */
 };
 
 static struct shown find_shown(const struct tdm_status_report *report)
@@ -158,6 +158,8 @@ static struct shown find_shown(const struct tdm_status_report *report)
 			picture->holdings[i].kinds[TDM_KIND_DRAM].used == TDM_BYTES_UNKNOWN &&
 			tdm_status_shows_holding(report, i))
 			shown.sources |= UINT32_C(1) << TDM_FROM_DRIVER;
+	for (size_t i = 0; i < picture->process_count; i++)
+		shown.clients |= picture->processes[i].is_on_behalf;
 	return shown;
 }
 
@@ -165,7 +167,7 @@ static struct shown find_shown(const struct tdm_status_report *report)
 static void put_legend(const struct tdm_status_report *report, bool is_short, struct tdm_buf *out)
 {
 	static const char *const texts[TDM_FROM_COUNT] = {
-		[TDM_FROM_LEDGER] = "L ledger: tracked by libtidemark, bytes reserved. ",
+		[TDM_FROM_LEDGER] = "L ledger: tracked by libtidemark, bytes reserved",
 		[TDM_FROM_METAL_SHM] =
 			"S metal_shm: tt-metal's own statistics, bytes asked for; allocations of "
 			"other threads may be missing, and the cb total may be the last writer's alone. ",
@@ -180,8 +182,11 @@ static void put_legend(const struct tdm_status_report *report, bool is_short, st
 		tdm_buf_puts(&text, "L1 and CB use the same memory; its size is the last 'of'. '!': 90 % or more is "
 				    "used, for CB in the fullest core. --long shows all figures. ");
 	for (int from = TDM_FROM_LEDGER; from < TDM_FROM_COUNT; from++)
-		if ((shown.sources >> from & 1) != 0)
+		if ((shown.sources >> from & 1) != 0) {
 			tdm_buf_puts(&text, texts[from]);
+			if (from == TDM_FROM_LEDGER)
+				tdm_buf_puts(&text, shown.clients ? "; by tidemarkd, bytes asked for. " : ". ");
+		}
 	tdm_buf_puts(&text, is_short ? "'>': at least. '~': inferred, not counted."
 				     : "'>': highest seen, it may have been more. '~': inferred, not counted.");
 	if (shown.unattributed)

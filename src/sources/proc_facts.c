@@ -23,6 +23,7 @@ enum {
 	FLAGS_FIELD = 9,
 	USER_TIME_FIELD = 14,
 	SYSTEM_TIME_FIELD = 15,
+	THREADS_FIELD = 20,
 	START_FIELD = 22,
 	RESIDENT_FIELD = 24,
 	FIELDS = RESIDENT_FIELD + 1,
@@ -122,6 +123,8 @@ static int read_fields(int dir_fd, const char *name, char *state, uint64_t field
 		*state = at[2];
 	for (int i = NAME_FIELD + 1; i < FIELDS && (at = strchr(at + 1, ' ')) != NULL; i++)
 		fields[i] = leading_number(at + 1, 0);
+	if (*state == 'Z' && fields[THREADS_FIELD] > 1)
+		*state = 'S'; /* only its first thread has ended */
 	return 0;
 }
 

@@ -65,6 +65,7 @@ static void decode(const uint8_t *bytes, struct tdm_wire_message *message)
 	memcpy(&message->pid, bytes + AT_PID, sizeof message->pid);
 	memcpy(&message->bytes, bytes + AT_BYTES, sizeof message->bytes);
 	memcpy(&message->id, bytes + AT_ID, sizeof message->id);
+	message->cores = 0;
 }
 
 /* The size was taken from a pause, and zeros follow: they are the rest of that message. */
@@ -108,7 +109,7 @@ enum tdm_wire_found tdm_wire_next(struct tdm_wire *wire, const uint8_t *bytes, s
 
 enum tdm_wire_found tdm_wire_short(const uint8_t *bytes, size_t count, struct tdm_wire_message *message, size_t *used)
 {
-	enum { KERNEL = 8, CB, CB_END, AT_SHORT_DEVICE = 1, AT_SHORT_BYTES = 5, AT_SHORT_ID = 13 };
+	enum { KERNEL = 8, CB, CB_END, AT_SHORT_DEVICE = 1, AT_SHORT_BYTES = 5, AT_SHORT_ID = 13, AT_SHORT_CORES = 17 };
 	static const uint8_t lengths[] = { 14, 21, 17 };
 	static const uint8_t types[] = { TDM_WIRE_KERNEL_LOAD, TDM_WIRE_CB_ALLOC, TDM_WIRE_CB_FREE };
 	*used = 0;
@@ -126,6 +127,8 @@ enum tdm_wire_found tdm_wire_short(const uint8_t *bytes, size_t count, struct td
 	if (bytes[AT_TYPE] != KERNEL)
 		memcpy(&index, bytes + AT_SHORT_ID, sizeof index);
 	message->id = index;
+	if (bytes[AT_TYPE] == CB)
+		memcpy(&message->cores, bytes + AT_SHORT_CORES, sizeof message->cores);
 	*used = lengths[which];
 	return TDM_WIRE_MESSAGE;
 }

@@ -47,6 +47,7 @@ struct tdm_wire_message {
 	int32_t pid; /* as the client says */
 	uint64_t bytes;
 	uint64_t id;
+	uint32_t cores; /* that have this circular buffer, each with these bytes; 0: unknown */
 };
 
 /* How one connection's bytes are divided. All 0 at the start. */
@@ -84,6 +85,21 @@ bool tdm_wire_is_size(size_t bytes); /* one of the four */
 
 /* The kind of memory that the runtime's number of a buffer type means. TDM_KIND_COUNT: none. */
 enum tdm_kind tdm_wire_kind(uint8_t buffer_type);
+
+/*
+ * Whether the id of a buffer is its address. In L1, the upper half of a large id names a core, and the first bytes are
+ * firmware's. All addresses are multiples of 16, so another id that is none shows that the client counts its buffers,
+ * which *is_counting remembers.
+ */
+static inline bool tdm_wire_is_address(enum tdm_kind kind, uint64_t id, bool *is_counting)
+{
+	enum { ALIGN = 16, FIRST_IN_L1 = 1024 };
+	bool is_in_l1 = kind == TDM_KIND_L1 || kind == TDM_KIND_L1_SMALL || kind == TDM_KIND_CB;
+	if (kind == TDM_KIND_KERNEL)
+		return false;
+	*is_counting |= id % ALIGN != 0 && id <= UINT32_MAX;
+	return !*is_counting && id != 0 && id % ALIGN == 0 && (!is_in_l1 || (id >= FIRST_IN_L1 && id <= UINT32_MAX));
+}
 
 /* Writes a message of `size` bytes, one of the four sizes, as a client does. */
 void tdm_wire_put_message(const struct tdm_wire_message *message, uint32_t size, uint8_t dst[TDM_WIRE_SIZE_MAX]);

@@ -42,7 +42,7 @@ static const struct {
 	{ TDM_INK_PLAIN, "S             R runs, S sleeps, D waits, T stopped, Z ended, X dead" },
 	{ TDM_INK_PLAIN, "CPU%          of one core of the host; HOST MEM: its resident memory there" },
 	{ TDM_INK_PLAIN, "ledger        file in which a program with libtidemark records its memory" },
-	{ TDM_INK_PLAIN, "source        L ledger: bytes reserved" },
+	{ TDM_INK_PLAIN, "source        L ledger: bytes reserved; of tidemarkd's clients: requested" },
 	{ TDM_INK_PLAIN, "              S metal_shm: tt-metal's own statistics, bytes requested;" },
 	{ TDM_INK_PLAIN, "                allocations of other threads may be missing, and the" },
 	{ TDM_INK_PLAIN, "                CB total may be the last writer's alone" },

@@ -245,7 +245,7 @@ Where buffers lie: which cores, and the map of a device.
   l1_small None 0 None 0
   trace None 1000 None 0
   [(817504, None, 'scores'), (98304, 'scores', 'activations'), (34464, 'activations', None)]
-  {'lowest_l1': 917504, 'highest_cb': 302272, 'gap_bytes': 615232, 'clash': False, 'unplaced_l1': 0, 'unplaced_cb': 0}
+  {'lowest_l1': 917504, 'highest_cb': 302272, 'gap_bytes': 615232, 'clash': False, 'unplaced_l1': 0, 'unplaced_cb': 0, 'firmware_bytes': 35008, 'kernel_config_bytes': 64992}
   294912 (2, 1) {'l1': 98304} [163840, 163840, 294912, 294912, 294912, 163840, 163840, 163840]
 
 A region of which nothing is known but that something is in it.

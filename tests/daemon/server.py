@@ -17,6 +17,12 @@ BIN = os.environ["TIDEMARK_BIN"]
 SIZES = (72, 112, 128, 144)
 ALLOC, FREE, QUERY, RESPONSE, DUMP, INFO, INFO_RESPONSE, CB_ALLOC, CB_FREE, LOAD, UNLOAD, DUMP_KERNELS = range(1, 13)
 DRAM, L1, SYSTEM, L1_SMALL, TRACE = range(5)
+BOX = ("\n╔══════════════════════════════════════════════════════════════╗\n"
+       "║           {:<50}║\n"
+       "╚══════════════════════════════════════════════════════════════╝\n")
+REMAINING = BOX.format("REMAINING ALLOCATED BUFFERS")
+KERNELS = BOX.format("DETAILED KERNEL ALLOCATIONS")
+PERFECT = REMAINING + "Total tracked allocations: 0\n\n✓ No buffers remaining - perfect cleanup!\n"
 WAIT_S = float(os.environ.get("TDM_WAIT", 60))  # for anything that is certain to come; the machine may be slow
 
 

@@ -206,6 +206,22 @@ class Started(DaemonTest):
         daemon.wait()
         self.assertTrue(os.path.exists(self.path))  # it is systemd's
 
+    @unittest.skipUnless(shutil.which("systemd-socket-activate"), "systemd-socket-activate is not installed")
+    def test_the_first_client_starts_it(self):
+        self.out = os.path.join(self.folder, "out")
+        command = ["systemd-socket-activate", "-l", self.path, "--fdname=socket", *self.command("--quiet")]
+        with open(self.out, "w", encoding="utf-8") as file:
+            daemon = self.spawn(command, stdout=file, stderr=subprocess.STDOUT)
+        self.wait_text("Listening on ")
+        for size in SIZES:
+            client = self.client(size)
+            client.send(ALLOC, 0, 10, DRAM, id=size)
+            client.query()
+        self.assertEqual(client.query()[0], 40)
+        daemon.terminate()
+        self.assertEqual(daemon.wait(), 0)
+        self.wait_text("🛑 Allocation Server stopped\n")
+
     def test_systemd_can_open_all_sockets_by_name(self):
         short = self.path + ".short"
         self.activate([self.listener(short), self.listener(self.path)], "short:socket")
@@ -232,6 +248,56 @@ class Started(DaemonTest):
         self.out = log
         self.wait_text("🛑 Allocation Server stopped\n")
         self.assertIn("Allocated 10 bytes of DRAM", self.text())
+
+    def test_in_the_background_paths_are_those_of_where_it_was_started(self):
+        command = [os.path.join(BIN, "tidemarkd"), "--no-http", "--daemonize", "--socket", "sock", "--dir", "shm", "--log", "log"]
+        subprocess.run(command, env=self.environment(), cwd=self.folder, timeout=WAIT_S, check=True)
+        client = self.client()
+        pid = struct.unpack("3i", client.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
+        self.addCleanup(lambda: os.path.exists(f"/proc/{pid}") and os.kill(pid, signal.SIGKILL))
+        client.send(ALLOC, 0, 10, DRAM, id=1)
+        self.assertEqual(client.query()[0], 10)
+        self.assertEqual(len(self.dump()["processes"]), 1)
+        os.kill(pid, signal.SIGTERM)
+        self.out = os.path.join(self.folder, "log")
+        self.wait_text("🛑 Allocation Server stopped\n")
+        self.wait_for(lambda: not os.path.exists(self.path), "the end of the socket")
+
+
+class Demo(DaemonTest):
+    def start_demo(self):
+        self.places = {"TIDEMARK_DIR": self.shm, "TMPDIR": os.path.join(self.folder, "tmp"), "HOME": os.path.join(self.folder, "home")}
+        for place in list(self.places.values())[1:]:
+            os.mkdir(place)
+        self.out = os.path.join(self.folder, "out")
+        with open(self.out, "wb") as file:
+            demo = self.spawn([os.path.join(BIN, "tidemark"), "demo", "--server", "--view", "none"], stdout=file, stderr=file,
+                              env=dict(self.environment(), **self.places), start_new_session=True)
+        self.wait_text("Where to look")
+        self.wait_for(lambda: sum(len(process["buffers"]) > 5 for process in self.dump()["processes"]) == 4, "the clients")
+        return demo
+
+    def test_the_demo_is_ended_from_its_terminal_and_leaves_nothing(self):
+        demo = self.start_demo()
+        os.killpg(demo.pid, signal.SIGINT)  # as Ctrl+C does: everybody in the foreground gets it
+        self.assertEqual(demo.wait(), 0, self.text())
+        text, places = self.text(), self.places
+        self.assertNotIn("lost, because", text)
+        self.assertIn("  Processes ended: 4\n  Buffers they left: 0\n", text)
+        self.assertTrue(text.endswith(PERFECT + "🛑 Allocation Server stopped\n"), text)
+        self.assertEqual([files for place in places.values() for _, _, files in os.walk(place) if files], [])
+        self.assertEqual(os.listdir(places["TMPDIR"]), [])
+
+    def test_what_a_killed_program_of_the_demo_held_is_kept(self):
+        demo = self.start_demo()
+        pid = int(self.text().split("  leak       process ")[1].split(",")[0])
+        os.kill(pid, signal.SIGKILL)
+        self.wait_for(lambda: [p["pid"] for p in self.dump()["processes"] if p["state"] == "ended"] == [pid], "the leak")
+        demo.send_signal(signal.SIGINT)
+        demo.wait()
+        self.assertIn(f"; their ledgers are in {self.shm}, older ones in {self.folder}/state/tidemark\n", self.text())
+        self.assertEqual([p["pid"] for p in self.dump()["processes"]], [pid])
+        self.assertEqual(os.listdir(self.places["TMPDIR"]), [])
 
 
 if __name__ == "__main__":

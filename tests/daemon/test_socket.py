@@ -54,7 +54,7 @@ class Messages(DaemonTest):
     def test_the_first_messages_may_come_in_any_pieces(self):
         self.start("--quiet")
         for size in SIZES:
-            for cut in (1, 39, 40, 41, 71, 73, size - 1, size + 1):
+            for cut in (1, 39, 40, 41, 71, 72, 73, 112, 128, size - 1, size, size + 1):
                 client = self.client(size)
                 stream = message(size, ALLOC, 0, 10, DRAM, id=cut) + message(size, FREE, 0, id=cut)
                 client.socket.sendall(stream[:cut])
@@ -215,6 +215,54 @@ class Clients(DaemonTest):
         self.assertEqual(len(processes[0]["buffers"]), 1)
         buffer = processes[0]["buffers"][0]
         self.assertEqual((buffer["device"], buffer["kind"], buffer["address"]), (2, "dram", 0x1000), buffer)
+        done = subprocess.run([os.path.join(BIN, "tidemark"), "status"], env=dict(self.environment(), TIDEMARK_DIR=self.shm, COLUMNS="200"),
+                              capture_output=True, text=True, check=True)
+        self.assertIn("L ledger: tracked by libtidemark, bytes reserved; by tidemarkd, bytes asked for. ", done.stdout)
+
+    def test_a_process_lives_as_long_as_any_of_its_threads(self):
+        self.start("--quiet")
+        other = self.other_process("import ctypes, threading\n"
+                                   "def rest():\n"
+                                   "    sys.stdin.read(1); c.send(ALLOC, 0, 20, DRAM, id=32); c.query(); print('sent', flush=True)\n"
+                                   "    sys.stdin.read(1); os._exit(0)\n"
+                                   "c.send(ALLOC, 0, 10, DRAM, id=16); c.query(); threading.Thread(target=rest).start()\n"
+                                   "ctypes.CDLL(None).pthread_exit(None)")
+        state = lambda: open(f"/proc/{other.pid}/stat", encoding="ascii").read().split()[2]
+        self.wait_for(lambda: state() == "Z", "the end of the first thread")
+        print(file=other.stdin, flush=True)
+        self.assertEqual(other.stdout.readline(), "sent\n")
+        process, = self.dump()["processes"]
+        self.assertEqual((process["state"], len(process["buffers"])), ("running", 2))
+        print(file=other.stdin, flush=True)
+        other.wait()
+        self.wait_for(lambda: self.dump()["processes"][0]["state"] == "ended", "the end")
+
+    def test_only_addresses_are_shown_as_addresses(self):
+        self.start("--quiet", "--short-socket", self.path + ".short")
+        runtime = self.client(144)  # ids are addresses
+        runtime.send(ALLOC, 0, 64, L1, id=0x50003000001c4)  # core (5, 3): a launch message
+        runtime.send(ALLOC, 0, 64, L1, id=0x1a0000)
+        runtime.send(ALLOC, 0, 64, DRAM, id=0x1000)
+        runtime.send(CB_ALLOC, 0, 64, id=0x20000)
+        runtime.send(ALLOC, 0, 64, L1, id=0x5000300010000)  # core (5, 3), as firmware and kernels are reported
+        runtime.send(LOAD, 0, 64, id=0x40)
+        runtime.query()
+        address = {(b["kind"], b["id"]): b["address"] for b in self.dump()["processes"][0]["buffers"]}
+        self.assertEqual(address, {("l1", 0x1a0000): 0x1a0000, ("dram", 0x1000): 0x1000, ("cb", 0x20000): 0x20000,
+                                   ("l1", 0x5000300010000): None, ("l1", 0x50003000001c4): None, ("kernel", 0x40): None})
+        lines = self.tidemark("dump", "--dir", self.shm).stdout.splitlines()
+        self.assertEqual([line.split()[2] for line in lines if line.endswith("-  -                id 0x5000300010000")], ["-"])
+        self.assertEqual([line.split()[2] for line in lines if line.endswith("-  -                Application  id 0x40")], ["-"])
+        short = self.client(path=self.path + ".short")  # ids are numbers from 0 on
+        for index in (0, 16):
+            short.socket.sendall(struct.pack("<BiQII", 9, 1, 700, index, 64))
+        self.wait_for(lambda: runtime.query(1)[4] == 1400, "the circular buffers")
+        self.assertEqual({b["address"] for b in self.dump()["processes"][0]["buffers"] if b["device"] == 1}, {None})
+        other = self.other_process("for i in range(1, 100): c.send(ALLOC, 2, 64, DRAM, id=i)\n"  # the client in Python
+                                   "c.query(); print('sent', flush=True); sys.stdin.read(1)")
+        other.stdout.readline()
+        buffers, = (p["buffers"] for p in self.dump()["processes"] if p["pid"] == other.pid)
+        self.assertEqual(({b["address"] for b in buffers}, len(buffers)), ({None}, 99))
 
     def test_no_allocation_no_ledger(self):
         self.start()
@@ -376,6 +424,63 @@ class Clients(DaemonTest):
         self.assertEqual(os.stat(self.path).st_mode & 0o777, 0o660)
 
 
+REUSE = """
+import sys; sys.path.insert(0, {here!r})
+from server import *
+daemon = subprocess.Popen({command!r}, stdout=open({out!r}, "wb"), stderr=subprocess.STDOUT)
+def reach(condition):
+    end = time.monotonic() + WAIT_S
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+reach(lambda: os.path.exists({path!r}))
+watcher = Client({path!r}, 112)
+watcher.query()
+reader, writer = os.pipe()
+def run(pid, nbytes):
+    with open("/proc/sys/kernel/ns_last_pid", "w") as last:
+        last.write(str(pid - 1))
+    if os.fork() == 0:
+        c = Client({path!r})
+        c.send(ALLOC, 0, nbytes, DRAM, id=nbytes)
+        os.write(writer, os.getpid().to_bytes(4, "little"))
+        signal.pause()
+    return int.from_bytes(os.read(reader, 4), "little")
+daemon.send_signal(signal.SIGSTOP)
+reach(lambda: open(f"/proc/{{daemon.pid}}/stat").read().split()[2] == "T")
+first = run(20000, 16)
+os.kill(first, signal.SIGKILL)
+os.waitpid(first, 0)
+second = run(first, 32)
+daemon.send_signal(signal.SIGCONT)
+reach(lambda: watcher.query()[0] == 32)
+print(first == second, watcher.query()[0], flush=True)
+daemon.terminate()
+daemon.wait()
+os.kill(second, signal.SIGKILL)
+"""
+
+
+@unittest.skipUnless(os.geteuid() == 0, "only root can choose a pid")
+class Reuse(DaemonTest):
+    def test_a_process_that_gets_the_pid_of_an_ended_one_is_another(self):
+        one, other = socket.socketpair()
+        with one, other:
+            try:
+                os.close(struct.unpack("i", one.getsockopt(socket.SOL_SOCKET, 77, 4))[0])  # SO_PEERPIDFD
+            except OSError:
+                self.skipTest("this Linux cannot tell whether a peer has ended")
+        self.out = os.path.join(self.folder, "out")
+        here = os.path.dirname(os.path.abspath(__file__))
+        program = REUSE.format(here=here, command=self.command("--quiet"), out=self.out, path=self.path)
+        inside = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        if subprocess.run(inside + ["true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("no namespace of processes can be made here")
+        done = subprocess.run(inside + [sys.executable, "-c", program], env=self.environment(), capture_output=True, text=True,
+                              timeout=WAIT_S * 2, check=False)
+        self.assertEqual((done.stdout, done.returncode), ("True 32\n", 0), done.stderr)
+        self.assertIn("  Processes ended: 1\n  Buffers they left: 1\n  Bytes they left: 16\n", self.text())
+
+
 class Limits(DaemonTest):
     def test_without_descriptors_new_clients_are_refused_and_old_ones_served(self):
         limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
@@ -421,7 +526,7 @@ class Short(DaemonTest):
     def setUp(self):
         super().setUp()
         self.short, self.helper = self.path + ".short", self.path + ".helper"
-        self.start("--short-socket", self.short, "--helper-socket", self.helper)
+        self.daemon = self.start("--short-socket", self.short, "--helper-socket", self.helper)
 
     def test_short_messages_have_a_socket_of_their_own(self):
         watcher, short = self.client(144), self.client(path=self.short)
@@ -431,6 +536,28 @@ class Short(DaemonTest):
             short.socket.sendall(bytes([byte]))
         short.socket.sendall(stream[60:])
         self.wait_for(lambda: watcher.query(1) == (0, 0, 0, 0, 900, 10000), "the sums")
+        cb, = (b for b in self.dump()["processes"][0]["buffers"] if b["kind"] == "cb")
+        self.assertEqual([cb[key] for key in ("id", "cores", "bytes_per_bank", "asked_bytes", "reserved_bytes", "occupied_bytes")],
+                         [4, 64, 900, 900, 64 * 900, 64 * 900])
+        short.socket.sendall(struct.pack("<BiQII", 9, 2, 5, 7, 0))  # on an unknown number of cores
+        short.socket.sendall(struct.pack("<BiQII", 9, 2, 100 << 30, 8, 2**32 - 1))
+        self.wait_for(lambda: watcher.query(2)[4] == 5, "the other sum")
+        self.wait_for(lambda: self.statistic("Refused: size or kind") == 1, "the refusal")
+
+    def test_kernels_without_id_are_all_different(self):
+        named = self.client(144)
+        named.send(LOAD, 1, 100, id=1)
+        named.send(LOAD, 1, 100, id=2)
+        load = struct.pack("<BiQB", 8, 1, 5000, 0)
+        self.client(path=self.short).socket.sendall(load * 2)
+        self.wait_for(lambda: named.query(1)[5] == 10200, "the sum")
+        self.daemon.kill()
+        self.daemon.wait()
+        self.start("--short-socket", self.short)
+        self.client(path=self.short).socket.sendall(load * 2)
+        watcher = self.client(144)
+        self.wait_for(lambda: self.statistic("Allocations") == 2, "the kernels")
+        self.assertEqual(watcher.query(1)[5], 20200)
 
     def test_helper_messages_have_a_socket_of_their_own(self):
         watcher, helper = self.client(144), self.client(path=self.helper)

@@ -7,13 +7,6 @@ import unittest
 
 from server import *
 
-BOX = ("\n╔══════════════════════════════════════════════════════════════╗\n"
-       "║           {:<50}║\n"
-       "╚══════════════════════════════════════════════════════════════╝\n")
-REMAINING = BOX.format("REMAINING ALLOCATED BUFFERS")
-KERNELS = BOX.format("DETAILED KERNEL ALLOCATIONS")
-PERFECT = REMAINING + "Total tracked allocations: 0\n\n✓ No buffers remaining - perfect cleanup!\n"
-
 
 class Texts(DaemonTest):
     def new_text(self):
@@ -96,6 +89,26 @@ class Texts(DaemonTest):
                     "⚠️  Invalid buffer_type 9 for buffer 44 on device 5\n" + "Unknown message type: 4\n" * 10 +
                     "⚠️  Too many consecutive errors (10) - closing connection (likely protocol mismatch)\n")
 
+    def test_an_allocation_without_room_for_the_ledger(self):
+        os.rmdir(self.shm)
+        self.start()
+        client = self.client()
+        client.send(ALLOC, 0, 10, DRAM, id=0x30)
+        client.send(FREE, 0, id=0x30)
+        pid = os.getpid()
+        self.expect(f"⚠ [PID {pid}] No room to record buffer 0x30 on device 0: No such file or directory\n"
+                    f"⚠ [PID {pid}] Deallocation for unknown buffer 0x30 on device 0 (allocated before tracking started)\n")
+
+    def test_the_process_id_in_the_messages_is_told_once(self):
+        self.start()
+        client = self.client()
+        for i in (1, 2):
+            client.send(ALLOC, 0, 10, DRAM, id=i, pid=7)
+        pid = os.getpid()
+        self.expect(f"⚠ [PID {pid}] Its messages name process 7\n"
+                    f"✓ [PID {pid}] Allocated 10 bytes of DRAM on device 0 (buffer_id=0x1)\n"
+                    f"✓ [PID {pid}] Allocated 10 bytes of DRAM on device 0 (buffer_id=0x2)\n")
+
     def test_the_list_of_what_remains(self):
         daemon = self.start("--quiet")
         pid = os.getpid()
@@ -150,6 +163,17 @@ Total remaining buffers: 147
             f"    - Buffer 0xab: 4 KB (PID {os.getpid()}, ref_count=1)\n\nTotal remaining buffers: 1\n\n"
             "🛑 Allocation Server stopped\n"), text)
 
+    def test_the_last_report_tells_what_ended_processes_left(self):
+        daemon = self.start("--quiet")
+        for _ in range(2):
+            other = self.other_process("c.send(ALLOC, 0, 524288, L1, id=0x20); c.send(CB_ALLOC, 1, 0, id=0x20); c.query()")
+            other.wait()
+        daemon.terminate()
+        self.assertEqual(daemon.wait(), 0)
+        self.assertTrue(self.new_text().endswith(
+            PERFECT + f"⚠ Ended processes have left 4 buffers (1 MB); their ledgers are in {self.shm}, older ones in "
+            f"{self.folder}/state/tidemark\n🛑 Allocation Server stopped\n"), self.text())
+
     def test_kernels(self):
         self.start("--quiet")
         client = self.client(128)
@@ -166,6 +190,21 @@ Total remaining buffers: 147
 
 📋 DUMP_KERNELS complete.
 """)
+
+    def test_the_next_daemon_knows_the_types_of_kernels(self):
+        daemon = self.start("--quiet")
+        client = self.client(144)
+        client.send(LOAD, 3, 51200, 1, id=0xfab)
+        client.send(LOAD, 3, 51200, 2, id=0xfac)
+        client.query()
+        daemon.kill()
+        daemon.wait()
+        self.start()
+        client = self.client(144)
+        self.assertIn("Kernel ID: 0xfab\n  │  Type: Fabric\n", self.ask("kernels"))
+        client.send(UNLOAD, 3, 51200, id=0xfac)
+        client.query(3)
+        self.wait_text("✗ [KERNEL_UNLOAD] Dispatch kernel on Device 3: -0.0488281 MB (Total: 0.0488281 MB)\n")
 
     def test_statistics_come_by_signal_by_question_and_by_time(self):
         daemon = self.start("--quiet")

@@ -201,7 +201,7 @@ static void a_reply_has_its_figures_where_the_client_looks(void **state)
 static void what_a_client_sends_is_what_arrives(void **state)
 {
 	(void)state;
-	const struct tdm_wire_message sent = { TDM_WIRE_KERNEL_LOAD, 2, -1, 77, UINT64_MAX - 1, UINT64_C(1) << 63 };
+	const struct tdm_wire_message sent = { TDM_WIRE_KERNEL_LOAD, 2, -1, 77, UINT64_MAX - 1, UINT64_C(1) << 63, 0 };
 	for (unsigned s = 0; s < 4; s++) {
 		uint8_t bytes[TDM_WIRE_SIZE_MAX];
 		struct tdm_wire_message m;
