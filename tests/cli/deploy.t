@@ -1,4 +1,4 @@
-What is in deploy/, checked by the programs that use it.
+What is in deploy/, checked by the programs that use it. tests/daemon/test_fleet.py has a real Prometheus that scrapes daemons.
 
   $ deploy=$(cd "$TESTDIR/../../deploy" && pwd)
 
@@ -17,21 +17,6 @@ Prometheus: the configuration, the rules, and when the alerts fire and resolve.
     SUCCESS
   $ amtool check-config $deploy/prometheus/alertmanager.yml | head -1 | sed "s|$deploy|.|"
   Checking './prometheus/alertmanager.yml'  SUCCESS
-
-A real server scrapes two machines, one of the configuration and one of a file. What they answer was taken from a daemon
-while all workloads of the demo ran. Every expression of the dashboard gives data.
-
-  $ promtool check metrics < "$DATADIR/fleet/metrics.txt"
-  $ mkfifo hold; exec 9<> hold
-  $ for m in one two; do mkdir $m; cp "$DATADIR/fleet/metrics.txt" $m; "$TESTDIR/fleet_server" $m < hold 9>&- & done
-  $ for m in one two; do until test -e $m/port; do sleep 0.05; done; done
-  $ "$TESTDIR/ask_prometheus" $deploy 127.0.0.1:$(cat one/port) 127.0.0.1:$(cat two/port) 9>&-
-  27 expressions give data
-  count(up == 1) = 2
-  count by (rack) (up{rack!=""}) = 1
-  fleet:tt_hosts:count = 2
-  fleet:tt_devices:count = 8
-  rules that fail: none
 
 Units, where systemd's checkers are installed. The commands need not be installed.
 

@@ -65,11 +65,16 @@ class DaemonTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="tdm.")
         os.chmod(self.folder, 0o755)
-        self.path = os.path.join(self.folder, "sock")
-        self.shm = os.path.join(self.folder, "shm")
-        os.mkdir(self.shm)
+        self.live_in(self.folder)
         self.processes = []
         self.addCleanup(self.clean)
+
+    def live_in(self, folder):
+        """The machine of what is started from now on."""
+        self.machine = os.path.join(folder, "machine")
+        self.path = os.path.join(folder, "sock")
+        self.shm = os.path.join(folder, "shm")
+        os.makedirs(self.shm, exist_ok=True)
 
     def clean(self):
         for process in self.processes:
@@ -82,14 +87,13 @@ class DaemonTest(unittest.TestCase):
 
     def environment(self):
         # no card of this machine plays a part
-        machine = os.path.join(self.folder, "machine")
-        return dict(os.environ, TIDEMARK_SYSFS_ROOT=machine + "/sys", TIDEMARK_PROC_ROOT=machine + "/proc",
-                    TIDEMARK_SHM_DIR=machine + "/shm", XDG_STATE_HOME=os.path.join(self.folder, "state"))
+        return dict(os.environ, TIDEMARK_SYSFS_ROOT=self.machine + "/sys", TIDEMARK_PROC_ROOT=self.machine + "/proc",
+                    TIDEMARK_SHM_DIR=self.machine + "/shm", XDG_STATE_HOME=os.path.join(self.folder, "state"))
 
     def add_card(self, *words):
         """A card of the machine that the daemon sees: N PCI TYPE ARCH SERIAL."""
         tool = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli", "fake_machine")
-        subprocess.run([sys.executable, tool, os.path.join(self.folder, "machine"), "card", *words], check=True)
+        subprocess.run([sys.executable, tool, self.machine, "card", *words], check=True)
 
     def spawn(self, argv, **keys):
         process = subprocess.Popen(argv, env=keys.pop("env", self.environment()), **keys)
@@ -101,19 +105,21 @@ class DaemonTest(unittest.TestCase):
         http = [] if "--http-port" in options else ["--no-http"]
         return [os.path.join(BIN, "tidemarkd"), "--socket", self.path, "--dir", self.shm, *http, *options]
 
-    def start(self, *options, out=None, **keys):
-        """Starts a daemon and waits until clients can connect. Its output is in self.out."""
+    def start(self, *options, out=None, before=(), **keys):
+        """Starts a daemon and waits until clients can connect. Its output is in self.out. `before`: a program that
+        becomes it."""
         self.out = out if out is not None else os.path.join(self.folder, f"out{len(self.processes)}")
         with open(self.out, "ab") as file:
-            process = self.spawn(self.command(*options), stdout=file, stderr=subprocess.STDOUT, **keys)
+            process = self.spawn([*before, *self.command(*options)], stdout=file, stderr=subprocess.STDOUT, **keys)
         self.wait_for(lambda: "Press Ctrl+C" in self.text() or process.poll() is not None, "the start of the daemon")
         return process
 
     def wait_for(self, condition, what):
+        """`what`: a text, or a function that gives it when it is needed."""
         end = time.monotonic() + WAIT_S
         while not condition():
             if time.monotonic() > end:
-                self.fail(f"{what} did not come:\n{self.text()}")
+                self.fail(f"{what() if callable(what) else what} did not come:\n{self.text()}")
             time.sleep(0.01)
 
     def halt(self, process):
