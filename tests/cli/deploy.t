@@ -15,6 +15,9 @@ Prometheus: the configuration, the rules, and when the alerts fire and resolve.
   $ promtool test rules $deploy/prometheus/rules/tests.yml | grep -v '^$' | sed "s|$deploy|.|"
   Unit Testing:  ./prometheus/rules/tests.yml
     SUCCESS
+  $ for alert in $(sed -n 's/.*alert: //p' $deploy/prometheus/rules/alerts.yml); do
+  >   awk -v a=$alert '$1 == "alertname:" { is = $2 == a } $1 == "exp_alerts:" && is { seen = seen (/\[\]/ ? "." : "F") } END { if (seen !~ /F\./) print a, "does not fire and resolve:", seen }' $deploy/prometheus/rules/tests.yml
+  > done
   $ amtool check-config $deploy/prometheus/alertmanager.yml | head -1 | sed "s|$deploy|.|"
   Checking './prometheus/alertmanager.yml'  SUCCESS
 
