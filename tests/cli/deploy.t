@@ -21,10 +21,11 @@ Prometheus: the configuration, the rules, and when the alerts fire and resolve.
   $ amtool check-config $deploy/prometheus/alertmanager.yml | head -1 | sed "s|$deploy|.|"
   Checking './prometheus/alertmanager.yml'  SUCCESS
 
-Units, where systemd's checkers are installed. The commands need not be installed.
+Units, where systemd's checkers are installed. The commands need not be installed. tests/daemon/test_unit.py runs the daemon with
+the rights of its unit.
 
   $ if command -v systemd-analyze > /dev/null; then
-  >   systemd-analyze verify $deploy/systemd/tidemarkd.service 2>&1 | grep -v -e 'is not executable' -e "man tidemarkd" -e '^$'
+  >   systemd-analyze verify $deploy/systemd/tidemarkd.service $deploy/systemd/tidemarkd.socket 2>&1 | grep -v -e 'is not executable' -e "man tidemarkd" -e '^$'
   >   systemd-analyze security --offline=yes $deploy/systemd/tidemarkd.service | grep -o 'Overall exposure level.*: [0-9]' | sed 's/.*: /exposure /'
   > else echo 'exposure 2'; fi
   exposure 2
