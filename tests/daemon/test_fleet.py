@@ -18,7 +18,7 @@ class Fleet(FleetTest):
         self.held = {"lab-1": 1 * GB, "lab-2": 2 * GB, "lab-3": 4 * GB}
         self.clients, self.daemons = {}, {}
         for name, size in self.held.items():
-            self.daemons[name] = self.add_machine(name, "--process-metrics", "--leak-watch", "5s")
+            self.daemons[name] = self.add_machine(name, "--process-metrics", "--leak-watch", "6s")
             self.claim_job(os.getpid(), 8 if name == "lab-3" else 7)
             self.clients[name] = self.client()
             self.clients[name].send(ALLOC, 0, size, DRAM, id=1)
