@@ -35,5 +35,5 @@ the rights of its unit.
 
 Every option that these files give tidemarkd is one that it has, if it was built.
 
-  $ options=$(grep -hoE -e '--[a-z]+(-[a-z]+)*' $deploy/systemd/tidemarkd.service $deploy/systemd/tidemarkd.service.d/*.conf $deploy/kubernetes/*.yaml $deploy/container/* | grep -v -e '--from' -e '--preset' -e '--build' -e '--config' -e '--no-install' -e '--connect' | sort -u)
+  $ options=$(grep -hoE -e '--[a-z]+(-[a-z]+)*' $deploy/systemd/tidemarkd.service $deploy/systemd/tidemarkd.service.d/*.conf $deploy/kubernetes/*.yaml $deploy/container/* | grep -v -e '--from' -e '--preset' -e '--fresh' -e '--build' -e '--config' -e '--no-install' -e '--connect' | sort -u)
   $ ! command -v tidemarkd > /dev/null || for o in $options; do tidemarkd --help | grep -q -e "$o" || echo "tidemarkd has no $o"; done
