@@ -70,6 +70,8 @@ static const struct tdm_opt opts[] = {
 	{ "metric-names", 0, "NAMES",
 		"also the families of other exporters: tt-exporter, tt-telemetry, with a comma between them",
 		TDM_TAKE_TEXT(struct request, options.metric_names) },
+	{ "leak-watch", 0, "TIME", "how long buffers are watched before they are judged as leaks (default: 2m)",
+		TDM_TAKE_DURATION(struct request, options.leak_watch_ns) },
 	{ "daemonize", 'D', NULL, "run in the background; returns when clients can connect",
 		TDM_TAKE_FLAG(struct request, options.daemonize) },
 	{ "log", 0, "FILE", "where a daemon in the background writes its lines (default: nowhere)",

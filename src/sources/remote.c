@@ -213,6 +213,20 @@ static void say_status(struct machine *machine, long status)
 	snprintf(machine->shown.reason, sizeof machine->shown.reason, "HTTP status %ld%s", status, why);
 }
 
+static void say_failure(struct tdm_remote *remote, struct machine *machine, CURLcode code)
+{
+	struct tdm_remote_host *shown = &machine->shown;
+	const char *text = machine->error[0] != '\0' ? machine->error : remote->curl.easy_strerror(code);
+	long distrust = 0; /* OpenSSL's reason; 1: none, the certificate is wrong in another way, such as its name */
+	char said[CURL_ERROR_SIZE + 64];
+	remote->curl.easy_getinfo(machine->easy, CURLINFO_SSL_VERIFYRESULT, &distrust);
+	snprintf(said, sizeof said, "%s%s", text,
+		code == CURLE_PEER_FAILED_VERIFICATION && distrust > 1
+			? " (SSL_CERT_FILE names a file of certificates to trust)"
+			: "");
+	tdm_str_shown(tdm_str_of(said), shown->reason, sizeof shown->reason);
+}
+
 static void finish(struct tdm_remote *remote, struct machine *machine, CURLcode code)
 {
 	long status = 0;
@@ -225,8 +239,7 @@ static void finish(struct tdm_remote *remote, struct machine *machine, CURLcode 
 	if (machine->is_too_long)
 		snprintf(shown->reason, sizeof shown->reason, "its answer is longer than %zu MiB", machine->most >> 20);
 	else if (code != CURLE_OK)
-		tdm_str_shown(tdm_str_of(machine->error[0] != '\0' ? machine->error : remote->curl.easy_strerror(code)),
-			shown->reason, sizeof shown->reason);
+		say_failure(remote, machine, code);
 	else if (status != 200)
 		say_status(machine, status);
 	if (shown->reason[0] != '\0') {

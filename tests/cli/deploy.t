@@ -1,4 +1,4 @@
-What is in deploy/, checked by the programs that use it.
+What is in deploy/, checked by the programs that use it. tests/daemon/test_fleet.py has a real Prometheus that scrapes daemons.
 
   $ deploy=$(cd "$TESTDIR/../../deploy" && pwd)
 
@@ -15,28 +15,17 @@ Prometheus: the configuration, the rules, and when the alerts fire and resolve.
   $ promtool test rules $deploy/prometheus/rules/tests.yml | grep -v '^$' | sed "s|$deploy|.|"
   Unit Testing:  ./prometheus/rules/tests.yml
     SUCCESS
+  $ for alert in $(sed -n 's/.*alert: //p' $deploy/prometheus/rules/alerts.yml); do
+  >   awk -v a=$alert '$1 == "alertname:" { is = $2 == a } $1 == "exp_alerts:" && is { seen = seen (/\[\]/ ? "." : "F") } END { if (seen !~ /F\./) print a, "does not fire and resolve:", seen }' $deploy/prometheus/rules/tests.yml
+  > done
   $ amtool check-config $deploy/prometheus/alertmanager.yml | head -1 | sed "s|$deploy|.|"
   Checking './prometheus/alertmanager.yml'  SUCCESS
 
-A real server scrapes two machines, one of the configuration and one of a file. What they answer was taken from a daemon
-while all workloads of the demo ran. Every expression of the dashboard gives data.
-
-  $ promtool check metrics < "$DATADIR/fleet/metrics.txt"
-  $ mkfifo hold; exec 9<> hold
-  $ for m in one two; do mkdir $m; cp "$DATADIR/fleet/metrics.txt" $m; "$TESTDIR/fleet_server" $m < hold 9>&- & done
-  $ for m in one two; do until test -e $m/port; do sleep 0.05; done; done
-  $ "$TESTDIR/ask_prometheus" $deploy 127.0.0.1:$(cat one/port) 127.0.0.1:$(cat two/port) 9>&-
-  27 expressions give data
-  count(up == 1) = 2
-  count by (rack) (up{rack!=""}) = 1
-  fleet:tt_hosts:count = 2
-  fleet:tt_devices:count = 8
-  rules that fail: none
-
-Units, where systemd's checkers are installed. The commands need not be installed.
+Units, where systemd's checkers are installed. The commands need not be installed. tests/daemon/test_unit.py runs the daemon with
+the rights of its unit.
 
   $ if command -v systemd-analyze > /dev/null; then
-  >   systemd-analyze verify $deploy/systemd/tidemarkd.service 2>&1 | grep -v -e 'is not executable' -e "man tidemarkd" -e '^$'
+  >   systemd-analyze verify $deploy/systemd/tidemarkd.service $deploy/systemd/tidemarkd.socket 2>&1 | grep -v -e 'is not executable' -e "man tidemarkd" -e '^$'
   >   systemd-analyze security --offline=yes $deploy/systemd/tidemarkd.service | grep -o 'Overall exposure level.*: [0-9]' | sed 's/.*: /exposure /'
   > else echo 'exposure 2'; fi
   exposure 2
@@ -46,5 +35,5 @@ Units, where systemd's checkers are installed. The commands need not be installe
 
 Every option that these files give tidemarkd is one that it has, if it was built.
 
-  $ options=$(grep -hoE -e '--[a-z]+(-[a-z]+)*' $deploy/systemd/tidemarkd.service $deploy/systemd/tidemarkd.service.d/*.conf $deploy/kubernetes/*.yaml $deploy/container/* | grep -v -e '--from' -e '--preset' -e '--build' -e '--config' -e '--no-install' -e '--connect' | sort -u)
+  $ options=$(grep -hoE -e '--[a-z]+(-[a-z]+)*' $deploy/systemd/tidemarkd.service $deploy/systemd/tidemarkd.service.d/*.conf $deploy/kubernetes/*.yaml $deploy/container/* | grep -v -e '--from' -e '--preset' -e '--fresh' -e '--build' -e '--config' -e '--no-install' -e '--connect' | sort -u)
   $ ! command -v tidemarkd > /dev/null || for o in $options; do tidemarkd --help | grep -q -e "$o" || echo "tidemarkd has no $o"; done

@@ -72,6 +72,8 @@ The daemon's command line. tests/daemon has a running one.
                                them
         --metric-names=NAMES   also the families of other exporters: tt-exporter,
                                tt-telemetry, with a comma between them
+        --leak-watch=TIME      how long buffers are watched before they are judged
+                               as leaks (default: 2m)
     -D, --daemonize            run in the background; returns when clients can
                                connect
         --log=FILE             where a daemon in the background writes its lines

@@ -71,11 +71,16 @@ class DaemonTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="tdm.")
         os.chmod(self.folder, 0o755)
-        self.path = os.path.join(self.folder, "sock")
-        self.shm = os.path.join(self.folder, "shm")
-        os.mkdir(self.shm)
+        self.live_in(self.folder)
         self.processes = []
         self.addCleanup(self.clean)
+
+    def live_in(self, folder):
+        """The machine of what is started from now on."""
+        self.machine = os.path.join(folder, "machine")
+        self.path = os.path.join(folder, "sock")
+        self.shm = os.path.join(folder, "shm")
+        os.makedirs(self.shm, exist_ok=True)
 
     def clean(self):
         for process in self.processes:
@@ -88,14 +93,13 @@ class DaemonTest(unittest.TestCase):
 
     def environment(self):
         # no card of this machine plays a part
-        machine = os.path.join(self.folder, "machine")
-        return dict(os.environ, TIDEMARK_SYSFS_ROOT=machine + "/sys", TIDEMARK_PROC_ROOT=machine + "/proc",
-                    TIDEMARK_SHM_DIR=machine + "/shm", XDG_STATE_HOME=os.path.join(self.folder, "state"))
+        return dict(os.environ, TIDEMARK_SYSFS_ROOT=self.machine + "/sys", TIDEMARK_PROC_ROOT=self.machine + "/proc",
+                    TIDEMARK_SHM_DIR=self.machine + "/shm", XDG_STATE_HOME=os.path.join(self.folder, "state"))
 
     def add_card(self, *words):
         """A card of the machine that the daemon sees: N PCI TYPE ARCH SERIAL."""
         tool = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli", "fake_machine")
-        subprocess.run([sys.executable, tool, os.path.join(self.folder, "machine"), "card", *words], check=True)
+        subprocess.run([sys.executable, tool, self.machine, "card", *words], check=True)
 
     def spawn(self, argv, **keys):
         process = subprocess.Popen(argv, env=keys.pop("env", self.environment()), **keys)
@@ -107,19 +111,21 @@ class DaemonTest(unittest.TestCase):
         http = [] if "--http-port" in options else ["--no-http"]
         return [os.path.join(BIN, "tidemarkd"), "--socket", self.path, "--dir", self.shm, *http, *options]
 
-    def start(self, *options, out=None, **keys):
-        """Starts a daemon and waits until clients can connect. Its output is in self.out."""
+    def start(self, *options, out=None, before=(), **keys):
+        """Starts a daemon and waits until clients can connect. Its output is in self.out. `before`: a program that
+        becomes it."""
         self.out = out if out is not None else os.path.join(self.folder, f"out{len(self.processes)}")
         with open(self.out, "ab") as file:
-            process = self.spawn(self.command(*options), stdout=file, stderr=subprocess.STDOUT, **keys)
+            process = self.spawn([*before, *self.command(*options)], stdout=file, stderr=subprocess.STDOUT, **keys)
         self.wait_for(lambda: "Press Ctrl+C" in self.text() or process.poll() is not None, "the start of the daemon")
         return process
 
     def wait_for(self, condition, what):
+        """`what`: a text, or a function that gives it when it is needed."""
         end = time.monotonic() + WAIT_S
         while not condition():
             if time.monotonic() > end:
-                self.fail(f"{what} did not come:\n{self.text()}")
+                self.fail(f"{what() if callable(what) else what} did not come:\n{self.text()}")
             time.sleep(0.01)
 
     def halt(self, process):
@@ -180,3 +186,32 @@ class DaemonTest(unittest.TestCase):
         process = self.spawn([sys.executable, "-c", head + program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.addCleanup(process.stdin.close)
         return process
+
+
+class HttpTest(DaemonTest):
+    """The daemon answers over HTTP, too."""
+
+    def setUp(self):
+        super().setUp()
+        self.http = os.path.join(self.folder, "http")
+
+    def start_http(self, *options):
+        """On a port that is free, and on a Unix socket."""
+        for _ in range(20):
+            with socket.socket() as s:
+                s.bind(("127.0.0.1", 0))
+                self.port = s.getsockname()[1]
+            daemon = self.start("--http-port", str(self.port), "--http-socket", self.http, *options)
+            if daemon.poll() is None:
+                return daemon
+            self.assertIn("in use", self.text())
+        return self.fail("no free port")
+
+    def get(self, path, unix=True):
+        with socket.socket(socket.AF_UNIX if unix else socket.AF_INET) as s:
+            s.connect(self.http if unix else ("127.0.0.1", self.port))
+            s.sendall(f"GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
+            with s.makefile("rb") as answer:
+                head, _, body = answer.read().partition(b"\r\n\r\n")
+        self.assertIn(b" 200 ", head.split(b"\r\n")[0])
+        return body.decode()

@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -129,9 +130,21 @@ class Case(unittest.TestCase):
                 raise AssertionError(said.decode())
         raise AssertionError("no free port")
 
-    def program(self, what="steady", user=None):
-        """A program that reports and waits; see tests/integration/leaky.c."""
-        process = subprocess.Popen([os.path.join(TOOLS, "leaky"), what], stdin=subprocess.PIPE,
+    def add_card(self):
+        """The machine of what is started from now on has a card, and tt-metal counts what is on it."""
+        tool = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli", "fake_machine")
+        machine = os.path.join(self.folder, "machine")
+        values = ("tt_asic_id=0000000000001234", "tt_aiclk=1000", "device/hwmon/hwmon5/temp1_input=47250",
+                  "device/hwmon/hwmon5/power1_input=35500000", "device/hwmon/hwmon5/in0_input=850",
+                  "device/hwmon/hwmon5/curr1_input=40000")
+        for words in (["card", "0", "0000:01:00.0", "n150", "wormhole", "0100018611902010", *values],
+                      ["region", "4660", "0", "dram=24576"]):
+            subprocess.run([sys.executable, tool, machine, *words], check=True)
+        self.environment.update(TIDEMARK_SYSFS_ROOT=machine + "/sys", TIDEMARK_SHM_DIR=machine + "/shm")
+
+    def program(self, what="steady", user=None, tool="leaky"):
+        """A program that reports and waits; see tests/integration/leaky.c and tracked.c."""
+        process = subprocess.Popen([os.path.join(TOOLS, tool), what], stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, env=self.environment, user=user, group=user)
         self.assertIn(b"ready", process.stdout.readline())
         self.stack.callback(self.end, process)

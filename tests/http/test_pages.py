@@ -30,17 +30,13 @@ class Metrics(Case):
                 self.assertEqual(family.unit, family.name.rpartition("_")[2])
         return families
 
-    def test_both_formats_are_understood_by_parsers_and_promtool(self):
-        self.program()
-        self.start("--process-metrics", "--metric-names", "tt-exporter,tt-telemetry")
+    def check_both_formats(self, *options):
+        """The families of a daemon."""
+        server = self.start("--process-metrics", *options)
         plain = self.get("/metrics", unix=True)
         self.assertEqual(plain.status, 200)
         self.assertEqual(plain.headers["content-type"], "text/plain; version=0.0.4; charset=utf-8")
         families = self.check(plain.text, False)
-        self.assertIn("tt_dram_used_bytes", families)
-        self.assertIn("tt_process_dram_bytes", families)
-        self.assertIn("tt_device_dram_used_megabytes", families)
-        self.assertIn("tt_server_refused_messages", families)
         done = subprocess.run(["promtool", "check", "metrics"], input=plain.body, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT)
         lint = [line for line in done.stdout.decode().splitlines() if line.split(" ")[0] not in LINT_ALLOWED
@@ -52,6 +48,25 @@ class Metrics(Case):
         # The parsers name counters and facts differently; some are about the scrape before, if there was one.
         self.assertEqual({re.sub("_(total|info)$", "", name) for name in families},
                          {name for name in self.check(opened.text, True) if not name.startswith("tt_scrape_")})
+        server.terminate()
+        server.wait()
+        return set(families)
+
+    def test_both_formats_are_understood_by_parsers_and_promtool(self):
+        self.add_card()
+        program = self.program("wait", tool="tracked")
+        own = self.check_both_formats()
+        self.assertLessEqual({"tt_dram_used_bytes", "tt_process_dram_bytes", "tt_server_refused_messages",
+                              "tt_power_watts"}, own)
+        exporter = self.check_both_formats("--metric-names", "tt-exporter") - own
+        self.assertEqual(exporter, {"tenstorrent_" + name for name in (
+            "dram_used_bytes", "l1_used_bytes", "chip_dram_used_bytes", "proc_dram_used_bytes", "power_watts",
+            "temperature_celsius", "aiclk_mhz", "active_workers")})
+        telemetry = self.check_both_formats("--metric-names", "tt-telemetry") - own
+        self.assertEqual(telemetry, {"tt_device_dram_used_megabytes", "tt_device_dram_total_megabytes",
+                                     "tt_dram_used_megabytes", "tt_dram_total_megabytes", "tt_process_count"})
+        self.assertEqual(self.check_both_formats("--metric-names", "tt-exporter,tt-telemetry"), own | exporter | telemetry)
+        program.kill()
 
     def test_every_family_is_documented(self):
         path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "metrics.md")
