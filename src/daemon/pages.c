@@ -106,7 +106,9 @@ static void make_events(struct tdm_pages *pages, const struct tdm_page_request *
 	page->type = "text/event-stream";
 	if (request->is_head)
 		return;
-	page->stream = tdm_sse_join(&pages->sse, &filter);
+	uint64_t last;
+	bool is_back = request->last_event != NULL && tdm_str_parse_u64(tdm_str_of(request->last_event), &last) == 0;
+	page->stream = tdm_sse_join(&pages->sse, &filter, is_back ? &last : NULL);
 	page->is_events = true;
 	if (page->stream == NULL) {
 		pages->jobs_refused++;

@@ -26,7 +26,8 @@ static inline void tdm_http_count(struct tdm_http_stats *stats, unsigned status)
 
 struct tdm_page_request {
 	const char *path;
-	const char *accept; /* header; NULL: none */
+	const char *accept;     /* header; may be empty */
+	const char *last_event; /* header Last-Event-ID; NULL: none */
 	bool is_head;
 	struct tdm_api_request api; /* who asks, and the arguments; the rest is filled in here */
 };

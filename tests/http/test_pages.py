@@ -1,5 +1,6 @@
 """What the pages show, and to whom."""
 
+import itertools
 import json
 import os
 import re
@@ -52,6 +53,24 @@ class Metrics(Case):
         # The parsers name counters and facts differently; some are about the scrape before, if there was one.
         self.assertEqual({re.sub("_(total|info)$", "", name) for name in families},
                          {name for name in self.check(opened.text, True) if not name.startswith("tt_scrape_")})
+
+    def test_the_format_is_the_one_that_the_reader_prefers(self):
+        self.start()
+        openmetrics, plain = OPENMETRICS + "; charset=utf-8", "text/plain; version=0.0.4; charset=utf-8"
+        name = "application/openmetrics-text"
+        for accept, expected in ((name, openmetrics), ("*/*", plain), ("text/*", plain), ("text/html", plain),
+                                 (f"{name};q=0", plain), (f"{name};q=0,*/*", plain), (f"{name};q=0.2,*/*", plain),
+                                 (f"{name};q=0.2,text/*;q=0.3", plain), (f"text/plain;q=0.1,{name};q=0.2,*/*", openmetrics),
+                                 (f"text/plain;q=0.5, {name} ; version=1.0.0 ; q=0.5", openmetrics),
+                                 (f"{name};version=1.0.0,{name};version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,"
+                                  "*/*;q=0.1", openmetrics)):
+            answer = self.get("/metrics", Accept=accept)
+            self.assertEqual((accept, answer.headers["content-type"]), (accept, expected))
+            self.assertEqual(answer.text.endswith("# EOF\n"), expected == openmetrics)
+        # A header that is given twice is one list.
+        two = self.raw(f"GET /metrics HTTP/1.0\r\nHost: localhost\r\nAccept: text/plain;q=0.5\r\n"
+                       f"Accept: {name}\r\n\r\n".encode())
+        self.assertIn(openmetrics.encode(), two)
 
     def test_every_family_is_documented(self):
         path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "metrics.md")
@@ -158,6 +177,16 @@ class Documents(Case):
             self.assertEqual((query, answer.status), (query, 400))
             self.assertTrue(answer.json["error"]["reason"])
         self.assertEqual(self.get("/api/v1/status?kind=l1").status, 400)
+        # The reason says what would be right.
+        for query, right in (("limit=x", "1 to 100000"), ("limit=0", "1 to 100000"), ("offset=-1", "number"),
+                             ("pid=0", "1 to 2147483647"), ("kind=gold", "dram, l1, l1_small, trace, cb"),
+                             ("device=lab:0", "device=0"), ("sort=colour", "size, age, site or address"),
+                             ("what=1", "device pid kind sort limit offset"), ("pid=1&pid=2", "once")):
+            answer = self.get("/api/v1/buffers?" + query, unix=True)
+            self.assertEqual((query, answer.status), (query, 400))
+            self.assertIn(right, answer.json["error"]["reason"], query)
+        self.assertIn("0 or 1", self.get("/api/v1/picture?buffers=2", unix=True).json["error"]["reason"])
+        self.assertIn("PCI", self.get("/api/v1/devices?device=a!").json["error"]["reason"])
         self.assertEqual(self.get("/api/v1/nothing").status, 404)
         self.assertEqual(self.get("/api/v1/status/").status, 404)
 
@@ -297,6 +326,44 @@ class Events(Case):
                         kinds.add(event["event"])
             self.assertIn("tt_events_readers 1", self.get("/metrics").text)
         wait_for("the reader to be missed", lambda: "tt_events_readers 0" in self.get("/metrics").text)
+
+    def frames(self, lines):
+        """The fields of each frame, as they come."""
+        frame = {}
+        while line := lines.readline().decode().rstrip("\r\n"):
+            pass  # the head of the answer
+        while raw := lines.readline():
+            line = raw.decode().rstrip("\n")
+            if line:
+                name, _, value = line.partition(": ")
+                frame[name] = value
+            else:
+                yield frame
+                frame = {}
+
+    def test_a_reader_of_one_kind_is_told_which_events_are_missing(self):
+        self.program()  # makes more events than a picture has
+        self.start()
+        with self.connect(unix=True) as s, s.makefile("rb") as lines:
+            s.sendall(b"GET /api/v1/events?kind=dram HTTP/1.0\r\nHost: x\r\n\r\n")
+            lost = []
+            for frame in itertools.islice(self.frames(lines), 100):
+                events = json.loads(frame.get("data", "{}")).get("events", [])
+                lost = [event for event in events if event["event"] == "lost"]
+                if lost:
+                    break
+            self.assertTrue(lost)
+            self.assertGreater(lost[0]["count"], 0)
+
+    def test_a_reader_that_comes_back_is_told_that_it_was_away(self):
+        self.program()
+        self.start()
+        with self.connect(unix=True) as s, s.makefile("rb") as lines:
+            s.sendall(b"GET /api/v1/events HTTP/1.0\r\nHost: x\r\nLast-Event-ID: 41\r\n\r\n")
+            frames = self.frames(lines)
+            self.assertEqual(next(frames), {"retry": "5000"})
+            self.assertEqual(next(frames), {"event": "lost", "data": '{"frames": null, "events": null}'})
+            self.assertEqual(next(frames)["id"], "42")
 
     def test_too_many_readers_are_refused(self):
         self.start()
