@@ -82,7 +82,11 @@ static struct tdm_metrics_device *device_of(struct tdm_metrics *metrics, uint64_
 		tdm_reserve(&metrics->devices, &metrics->device_cap, at + 1, sizeof *metrics->devices) != 0 ||
 		tdm_map_put(&metrics->device_map, key, at) != 0)
 		return NULL;
-	metrics->devices[metrics->device_count++] = (struct tdm_metrics_device){ .key = key };
+	struct tdm_metrics_device *device = &metrics->devices[metrics->device_count++];
+	*device = (struct tdm_metrics_device){ .key = key, .sum.lost = TDM_BYTES_UNKNOWN };
+	for (size_t c = 0; c < TDM_METRICS_COUNTERS; c++)
+		for (size_t k = 0; k < TDM_KIND_COUNT; k++)
+			device->sum.of[c][k] = TDM_BYTES_UNKNOWN;
 	return &metrics->devices[at];
 }
 
@@ -111,23 +115,48 @@ static void add(uint64_t *sum, uint64_t *last, uint64_t now)
 {
 	if (now == TDM_BYTES_UNKNOWN)
 		return;
+	*sum = *sum != TDM_BYTES_UNKNOWN ? *sum : 0;
 	*sum = tdm_min(tdm_plus(*sum, now >= *last ? now - *last : now), TDM_BYTES_UNKNOWN - 1);
 	*last = now;
 }
 
-static void count_holding(const struct tdm_holding *holding, struct tdm_metrics_holding *last, uint64_t round,
-	struct tdm_metrics_device *device)
+static void count_kinds(
+	const struct tdm_picture_amount *kinds, struct tdm_metrics_holding *last, struct tdm_metrics_device *device)
 {
-	last->round = round;
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++) {
-		const struct tdm_picture_amount *amount = &holding->kinds[k];
+		const struct tdm_picture_amount *amount = &kinds[k];
 #define X(member, name, help)                                                                                  \
 	add(&device->sum.of[TDM_METRICS_COUNTER_##member][k], &last->last.of[TDM_METRICS_COUNTER_##member][k], \
 		amount->member);
 		TDM_METRICS_COUNTER_LIST(X)
 #undef X
 	}
-	add(&device->sum.lost, &last->last.lost, holding->lost);
+}
+
+/* A process does not know on which device it lost events, so its first one gets what none of them has yet. */
+static void count_lost(
+	struct tdm_metrics *metrics, const struct tdm_picture *picture, const struct tdm_picture_process *process)
+{
+	uint64_t others = 0;
+	for (size_t i = process->holding_count; i != 0 && process->lost != TDM_BYTES_UNKNOWN; i--) {
+		uint64_t key = picture->devices[picture->holdings[process->first_holding + i - 1].device].key;
+		struct tdm_metrics_device *device = device_of(metrics, key);
+		struct tdm_metrics_holding *last = holding_of(metrics, process->handle, key);
+		if (device == NULL || last == NULL)
+			continue;
+		add(&device->sum.lost, &last->last.lost,
+			i == 1 ? process->lost - tdm_min(others, process->lost) : last->last.lost);
+		others = tdm_plus(others, last->last.lost);
+	}
+}
+
+/* A process that has ended is no longer in the picture, but it may have counted something until then. */
+static void count_end(struct tdm_metrics *metrics, const struct tdm_picture_end *end)
+{
+	uint32_t at = tdm_map_find(&metrics->holding_map, holding_key(end->process, end->device));
+	struct tdm_metrics_device *device = at != TDM_MAP_NONE ? device_of(metrics, end->device) : NULL;
+	if (device != NULL)
+		count_kinds(end->kinds, &metrics->holdings[at], device);
 }
 
 /* Forgets holdings and processes that are not there any more: the last one takes the free place. */
@@ -180,6 +209,8 @@ int tdm_metrics_update(struct tdm_metrics *metrics, const struct tdm_picture *pi
 {
 	int err = 0;
 	metrics->round++;
+	for (size_t i = 0; i < picture->end_count; i++)
+		count_end(metrics, &picture->ends[i]);
 	for (size_t i = 0; i < picture->process_count; i++) {
 		const struct tdm_picture_process *process = &picture->processes[i];
 		if (!tdm_picture_counts(process))
@@ -190,11 +221,14 @@ int tdm_metrics_update(struct tdm_metrics *metrics, const struct tdm_picture *pi
 			uint64_t key = picture->devices[picture->holdings[h].device].key;
 			struct tdm_metrics_device *device = device_of(metrics, key);
 			struct tdm_metrics_holding *last = holding_of(metrics, process->handle, key);
-			if (device != NULL && last != NULL)
-				count_holding(&picture->holdings[h], last, metrics->round, device);
-			else
+			if (device == NULL || last == NULL) {
 				err = -ENOMEM;
+				continue;
+			}
+			last->round = metrics->round;
+			count_kinds(picture->holdings[h].kinds, last, device);
 		}
+		count_lost(metrics, picture, process);
 	}
 	forget(metrics);
 	return err;
@@ -260,7 +294,7 @@ static void write_sources(
 	static const struct tdm_metric_family families[] = {
 		{ "tt_source_last_collect_success", NULL, "Whether a source could be read; 0: its figures are missing.",
 			TDM_METRIC_GAUGE },
-		{ "tt_source_age_seconds", "seconds", "Time since a source was read.", TDM_METRIC_GAUGE },
+		{ "tt_source_age_seconds", "seconds", "Time since a source could last be read.", TDM_METRIC_GAUGE },
 		{ "tt_source_problems", NULL, "Files of a source that could not be read.", TDM_METRIC_GAUGE },
 	};
 	for (size_t f = 0; f < sizeof families / sizeof *families; f++) {

@@ -108,6 +108,38 @@ class Metrics(Case):
         wait_for("the series to go", lambda: mark not in self.get("/metrics", unix=True).text)
         self.assertIn("tt_source_last_collect_success", self.get("/metrics").text)
 
+    def test_what_a_program_counted_at_its_end_is_not_lost(self):
+        program = self.program("oom")
+        self.start()
+        text = self.get("/metrics").text
+        self.assertRegex(text, r'(?m)^tt_oom_total\{.*kind="dram"\} 0$')
+        self.assertRegex(text, r"(?m)^tt_lost_events_total\{.*\} 1$")
+        program.stdin.close()  # it fails, frees everything and ends: no ledger is left
+        program.wait()
+        second = self.program()  # uses the same device
+        text = wait_for("the failure", lambda: (lambda t: t if re.search(r'(?m)^tt_oom_total\{.*\} [1-9]', t) else None)(
+            self.get("/metrics").text))
+        self.assertIsNone(second.poll())
+        self.assertRegex(text, r'(?m)^tt_oom_total\{.*kind="dram"\} 1$')
+        self.assertRegex(text, r"(?m)^tt_lost_events_total\{.*\} 1$")
+
+    def test_programs_are_counted_while_nobody_asks(self):
+        self.start()
+        before = self.get("/metrics").text
+        self.assertNotIn("tt_oom_total", before)
+        steady = self.program()
+        program = self.program("oom")
+
+        def is_seen():  # nobody asks, but the daemon looks
+            folder = f"/proc/{self.server.pid}/fd"
+            return any(f"/{program.pid}." in os.readlink(os.path.join(folder, fd)) for fd in os.listdir(folder))
+
+        wait_for("the daemon to see the program", is_seen)
+        program.stdin.close()
+        program.wait()
+        wait_for("the failure", lambda: re.search(r'(?m)^tt_oom_total\{.*kind="dram"\} 1$', self.get("/metrics").text))
+        self.assertIsNone(steady.poll())
+
     def test_an_unreadable_source_is_shown_as_failed(self):
         os.mkdir(os.path.join(self.folder, "ledgers"))
         self.start("--dir", os.path.join(self.folder, "ledgers"))
@@ -118,6 +150,10 @@ class Metrics(Case):
         wait_for("the failure", lambda: 'tt_source_last_collect_success{source="ledger"} 0'
                  in self.get("/metrics").text)
         self.assertEqual(self.get("/readyz").status, 503)
+        # The age is that of the last time that it could be read.
+        wait_for("it to grow old", lambda: re.search(r'(?m)^tt_source_age_seconds\{source="ledger"\} [1-9]\d*\.\d+$',
+                                                     self.get("/metrics").text))
+        self.assertNotIn('tt_source_age_seconds{source="driver"}', self.get("/metrics").text)  # there never was one
         self.assertEqual(self.get("/healthz").status, 200)
 
     def test_leaks_are_found_while_they_grow(self):
