@@ -307,6 +307,15 @@ static inline bool tdm_picture_counts(const struct tdm_picture_process *process)
 	return process->life != TDM_LIFE_ENDED && !(process->is_claimed && !process->who->is_held);
 }
 
+/* Whether other machines were asked, and none of them has ever answered. */
+static inline bool tdm_picture_is_silent(const struct tdm_picture *picture)
+{
+	for (size_t i = 0; i < picture->host_count; i++)
+		if (picture->hosts[i].age_ns != TDM_BYTES_UNKNOWN)
+			return false;
+	return picture->host_count != 0;
+}
+
 /* Why a claimed pid is not believed; a sentence without its stop. */
 static inline const char *tdm_picture_claim(const struct tdm_process *who)
 {

@@ -271,6 +271,19 @@ class Rights(Case):
         self.assertNotIn("leaky", self.get("/metrics").text)
         self.assertEqual(self.get("/healthz", Authorization="Bearer wrong").status, 200)
 
+    def test_a_token_that_others_can_read_is_a_warning(self):
+        path = os.path.join(self.folder, "token")
+        with open(path, "w") as file:
+            file.write("0123456789abcdef-token\n")
+        for mode, warns in ((0o600, False), (0o640, False), (0o644, True)):
+            os.chmod(path, mode)
+            self.start("--token-file", path)
+            self.errors.seek(0)
+            said = self.errors.read()
+            self.assertEqual((mode, b"warning: others can read the token" in said), (mode, warns))
+            self.server.terminate()
+            self.server.wait()
+
     def test_a_bad_token_file_is_refused(self):
         for content in ("", "short\n", "a token with blanks in it\n", "x" * 5000):
             path = os.path.join(self.folder, "token")

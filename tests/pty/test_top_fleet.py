@@ -39,6 +39,8 @@ class Fleet(unittest.TestCase):
             s.wait_all("weights", two)
             s.send("2")
             s.wait_for("DRAM by address")
+            s.send("4")
+            s.wait_for("Events are not fetched from other machines")
             s.send("q")
             self.assertEqual(s.wait_end(), 0)
 
