@@ -60,7 +60,6 @@ struct tdm_http {
 	unsigned port;
 	char *socket; /* path; NULL: none */
 	struct client *clients;
-	size_t client_count;
 	struct tdm_timer tick;
 	struct cached cache[CACHE];
 	size_t cache_next;
@@ -96,7 +95,7 @@ static void tick(struct tdm_timer *timer, uint64_t now_ns)
 			http->stats.slow++;
 			shut(client);
 		}
-	if (http->client_count == 0)
+	if (http->stats.open == 0)
 		tdm_loop_stop(http->loop, timer);
 }
 
@@ -115,10 +114,10 @@ static struct client *open_client(struct listener *listener, int fd)
 	if (client->next != NULL)
 		client->next->at = &client->next;
 	http->clients = client;
-	http->client_count++;
+	http->stats.open++;
 	if (http->tick.at_ns == 0)
 		tdm_loop_start(http->loop, &http->tick, TICK_MS * TDM_NS_PER_MS);
-	if (http->client_count > CONNECTIONS_MAX - CONNECTIONS_FREE) {
+	if (http->stats.open > CONNECTIONS_MAX - CONNECTIONS_FREE) {
 		struct client *longest = longest_idle(http);
 		if (longest != NULL && longest != client) {
 			http->stats.evicted++;
@@ -145,7 +144,7 @@ static void connection_changed(void *context, struct MHD_Connection *connection,
 	*client->at = client->next;
 	if (client->next != NULL)
 		client->next->at = client->at;
-	listener->http->client_count--;
+	listener->http->stats.open--;
 	free(client);
 	*socket_context = NULL;
 }

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 enum {
 	WORKERS_MAX = 4,
@@ -46,6 +47,7 @@ struct tdm_pages {
 	struct tdm_metrics_source read[SOURCES];
 	uint64_t read_ns[SOURCES]; /* when a source could last be read; 0: never */
 	struct tdm_timer pulse;
+	uint64_t worker_cpu_ns; /* of all workers so far */
 };
 
 /* A long answer that a worker makes. */
@@ -262,6 +264,19 @@ static void make_findings(struct tdm_pages *pages, const struct tdm_page_request
 
 /* Metrics. */
 
+/* A counter must not fall, though a process that has ended is counted a little less exactly. */
+static void count_worker_cpu(struct tdm_pages *pages)
+{
+	struct rusage ended;
+	uint64_t cpu_ns = pages->leaks.runs ? tdm_worker_cpu_ns(&pages->leaks.worker) : 0;
+	for (const struct job *job = pages->jobs; job != NULL; job = job->next)
+		cpu_ns += tdm_worker_cpu_ns(&job->worker);
+	if (getrusage(RUSAGE_CHILDREN, &ended) == 0)
+		cpu_ns += (uint64_t)(ended.ru_utime.tv_sec + ended.ru_stime.tv_sec) * TDM_NS_PER_S +
+			  (uint64_t)(ended.ru_utime.tv_usec + ended.ru_stime.tv_usec) * (TDM_NS_PER_MS / 1000);
+	pages->worker_cpu_ns = tdm_max(pages->worker_cpu_ns, cpu_ns);
+}
+
 static void make_metrics(struct tdm_pages *pages, const struct tdm_page_request *request,
 	const struct tdm_http_stats *stats, struct tdm_page *page)
 {
@@ -288,8 +303,9 @@ static void make_metrics(struct tdm_pages *pages, const struct tdm_page_request 
 		pages->sources.stats(pages->sources.context, &server);
 		tdm_server_stats_write(&server, &text);
 	}
+	count_worker_cpu(pages);
 	const struct tdm_own_metrics own = { pages->loop, &pages->glance, stats, &pages->sse, pages->job_count,
-		pages->jobs_refused, pages->scrape_ns, pages->scrape_samples };
+		pages->jobs_refused, pages->scrape_ns, pages->scrape_samples, pages->worker_cpu_ns };
 	tdm_own_metrics_write(&own, &text);
 	tdm_metrics_end(&text);
 	page->type = tdm_metrics_content_type(is_open);

@@ -13,6 +13,7 @@
 /* What http.c counts. */
 struct tdm_http_stats {
 	uint64_t accepted;     /* connections */
+	uint64_t open;         /* of them, now */
 	uint64_t slow;         /* closed because no whole request came in time */
 	uint64_t evicted;      /* closed because others needed the place */
 	uint64_t wrong_hosts;  /* requests for a name that is not the daemon's */

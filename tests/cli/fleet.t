@@ -220,6 +220,20 @@ A machine that wants a token, and one that has none.
   [2]
   $ rm three/token
 
+A machine that shows no processes to those without a token says so.
+
+  $ python3 - <<'.'
+  > import json
+  > d = json.load(open("one/picture.json"))
+  > d["picture"]["processes"] = d["picture"]["holdings"] = []
+  > json.dump(d, open("three/picture.json", "w"))
+  > .
+  $ tidemark status --short --connect $one,$three | calm | sed -n '/Problems/,/^$/p'
+  Problems
+   THREE: its processes are hidden: it shows them to the bearer of its
+   token (--token-file)
+  
+
 Answers that are no picture.
 
   $ echo 503 > three/status; tidemark status --connect $three | calm | tail -2

@@ -4,11 +4,11 @@ import itertools
 import json
 import os
 import re
+import socket
 import subprocess
-import time
 import unittest
 
-from server import COMMAND, Case, wait_for
+from server import COMMAND, DAEMON, Case, wait_for
 
 OPENMETRICS = "application/openmetrics-text; version=1.0.0"
 NOBODY = 65534
@@ -71,6 +71,20 @@ class Metrics(Case):
         two = self.raw(f"GET /metrics HTTP/1.0\r\nHost: localhost\r\nAccept: text/plain;q=0.5\r\n"
                        f"Accept: {name}\r\n\r\n".encode())
         self.assertIn(openmetrics.encode(), two)
+
+    def test_the_cost_of_workers_is_part_of_the_daemons(self):
+        self.program()
+        self.start()
+
+        def cost():
+            text = self.get("/metrics").text
+            self.assertRegex(text, r"(?m)^tt_http_open_connections [1-9]")
+            return float(re.search(r"(?m)^tt_workers_cpu_seconds_total (\S+)$", text)[1])
+
+        before = cost()
+        for _ in range(3):
+            self.assertEqual(self.get("/api/v1/buffers", unix=True).status, 200)
+        wait_for("their cost", lambda: cost() > before)
 
     def test_every_family_is_documented(self):
         path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "metrics.md")
@@ -336,6 +350,47 @@ class Hosts(Case):
         answer = self.get("/metrics", Origin="http://evil.example")
         self.assertNotIn("access-control-allow-origin", answer.headers)
         self.assertEqual(self.get("/metrics", method="OPTIONS", Origin="http://evil.example").status, 405)
+
+    def test_a_taken_port_is_a_warning_when_it_was_not_asked_for(self):
+        with socket.socket() as s:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                s.bind(("127.0.0.1", 9740))
+                s.listen()
+            except OSError:
+                pass  # somebody else has it
+            self.socket = os.path.join(self.folder, "http.sock")
+            process = subprocess.Popen(
+                [DAEMON, "--quiet", "--socket", os.path.join(self.folder, "daemon.sock"), "--http-socket", self.socket],
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                env=dict(self.environment, STATE_DIRECTORY=os.path.join(self.folder, "state")))
+            self.stack.callback(self.end, process)
+            self.assertIn(b"warning: cannot listen on 127.0.0.1, port 9740", process.stderr.readline())
+            wait_for("the Unix socket", lambda: os.path.exists(self.socket))
+            self.assertEqual(wait_for("it to be ready", lambda: self.try_get("/healthz")).text, "ok\n")
+
+    def try_get(self, path):
+        try:
+            return self.get(path, unix=True)
+        except ConnectionError:
+            return None
+
+    def test_an_address_of_the_other_family(self):
+        try:
+            with socket.socket(socket.AF_INET6) as s:
+                s.bind(("::1", 0))
+        except OSError:
+            self.skipTest("this machine has no IPv6")
+        self.program()
+        token = os.path.join(self.folder, "token")
+        with open(token, "w") as file:
+            file.write("0123456789abcdef-token\n")
+        self.start("--http-host", "::1", "--token-file", token)
+        for options, count in ((["--token-file", token], 1), ([], 0)):  # on loopback: totals without the token
+            done = subprocess.run([COMMAND, "status", "--json", "--connect", f"[::1]:{self.port}", *options],
+                                  env=self.environment, check=True, stdout=subprocess.PIPE)
+            status = json.loads(done.stdout)
+            self.assertEqual((len(status["device_info"]), len(status["processes"])), (1, count))
 
     def test_a_taken_port_is_refused_when_it_was_asked_for(self):
         self.start()

@@ -51,6 +51,11 @@ class Fleet(unittest.TestCase):
             s.send("!")
             s.wait_for("Failed to connect")
 
+    def test_no_machine_answers(self):
+        with self.top("127.0.0.1:1", cols=140) as s:
+            s.wait_all("No device: none of the machines has answered", "Failed to connect")
+            self.assertNotIn("doctor", s.text())
+
     def test_the_last_figures_stay_with_their_age(self):
         (_, one), (folder, two) = self.machine("lab-1"), self.machine("lab-2")
         with self.top(one, two, cols=140) as s:
