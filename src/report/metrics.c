@@ -133,21 +133,18 @@ static void count_kinds(
 	}
 }
 
-/* A process does not know on which device it lost events, so its first one gets what none of them has yet. */
-static void count_lost(
-	struct tdm_metrics *metrics, const struct tdm_picture *picture, const struct tdm_picture_process *process)
+/* A process does not know on which device it lost events, so its first one gets those that none of them has yet.
+ * `counted`: those that they have. */
+static void count_lost(struct tdm_metrics *metrics, const struct tdm_picture *picture,
+	const struct tdm_picture_process *process, uint64_t counted)
 {
-	uint64_t others = 0;
-	for (size_t i = process->holding_count; i != 0 && process->lost != TDM_BYTES_UNKNOWN; i--) {
-		uint64_t key = picture->devices[picture->holdings[process->first_holding + i - 1].device].key;
-		struct tdm_metrics_device *device = device_of(metrics, key);
-		struct tdm_metrics_holding *last = holding_of(metrics, process->handle, key);
-		if (device == NULL || last == NULL)
-			continue;
-		add(&device->sum.lost, &last->last.lost,
-			i == 1 ? process->lost - tdm_min(others, process->lost) : last->last.lost);
-		others = tdm_plus(others, last->last.lost);
-	}
+	if (process->holding_count == 0 || process->lost == TDM_BYTES_UNKNOWN || process->lost <= counted)
+		return;
+	uint64_t key = picture->devices[picture->holdings[process->first_holding].device].key;
+	struct tdm_metrics_device *device = device_of(metrics, key);
+	struct tdm_metrics_holding *last = holding_of(metrics, process->handle, key);
+	if (device != NULL && last != NULL)
+		add(&device->sum.lost, &last->last.lost, tdm_plus(last->last.lost, process->lost - counted));
 }
 
 /* A process that has ended is no longer in the picture, but it may have counted something until then. */
@@ -205,6 +202,30 @@ static int know_process(struct tdm_metrics *metrics, const struct tdm_picture_pr
 	return 0;
 }
 
+/* What a process counts on its devices. 0 or -ENOMEM. */
+static int count_process(
+	struct tdm_metrics *metrics, const struct tdm_picture *picture, const struct tdm_picture_process *process)
+{
+	uint64_t lost = 0;
+	int err = 0;
+	for (size_t h = process->first_holding; h < process->first_holding + process->holding_count; h++) {
+		uint64_t key = picture->devices[picture->holdings[h].device].key;
+		struct tdm_metrics_device *device = device_of(metrics, key);
+		struct tdm_metrics_holding *last = holding_of(metrics, process->handle, key);
+		if (device == NULL || last == NULL) {
+			err = -ENOMEM;
+			continue;
+		}
+		last->round = metrics->round;
+		count_kinds(picture->holdings[h].kinds, last, device);
+		if (process->lost != TDM_BYTES_UNKNOWN)
+			add(&device->sum.lost, &last->last.lost, last->last.lost); /* from now on it is known */
+		lost = tdm_plus(lost, last->last.lost);
+	}
+	count_lost(metrics, picture, process, lost);
+	return err;
+}
+
 int tdm_metrics_update(struct tdm_metrics *metrics, const struct tdm_picture *picture)
 {
 	int err = 0;
@@ -217,18 +238,8 @@ int tdm_metrics_update(struct tdm_metrics *metrics, const struct tdm_picture *pi
 			continue;
 		if (metrics->options.processes && know_process(metrics, process) != 0)
 			err = -ENOMEM;
-		for (size_t h = process->first_holding; h < process->first_holding + process->holding_count; h++) {
-			uint64_t key = picture->devices[picture->holdings[h].device].key;
-			struct tdm_metrics_device *device = device_of(metrics, key);
-			struct tdm_metrics_holding *last = holding_of(metrics, process->handle, key);
-			if (device == NULL || last == NULL) {
-				err = -ENOMEM;
-				continue;
-			}
-			last->round = metrics->round;
-			count_kinds(picture->holdings[h].kinds, last, device);
-		}
-		count_lost(metrics, picture, process);
+		if (count_process(metrics, picture, process) != 0)
+			err = -ENOMEM;
 	}
 	forget(metrics);
 	return err;
