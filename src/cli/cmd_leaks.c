@@ -115,6 +115,8 @@ static int exit_code(const struct request *request, const struct tdm_ledgers *le
 {
 	if (request->paths != NULL && tdm_live_unread_count(&request->live) != 0)
 		return TDM_EXIT_USAGE; /* a named file could not be read */
+	if (tdm_picture_is_silent(ledgers->picture))
+		return TDM_EXIT_USAGE;
 	size_t count = 0;
 	if ((request->fail || request->fail_suspect) && ledgers->picture->process_count == 0)
 		return tdm_cmd_error(request->cmd, "no tracked program was seen, so nothing can be said about leaks");

@@ -72,7 +72,11 @@ static int run_once(const struct request *request)
 		return code;
 	tdm_buf_init(&out);
 	make_report(request, picture, &out);
-	code = request->filename != NULL ? write_file(request, &out) : tdm_cmd_print(request->cmd, &out, TDM_EXIT_OK);
+	code = tdm_picture_is_silent(picture) ? TDM_EXIT_USAGE : TDM_EXIT_OK;
+	if (request->filename == NULL)
+		code = tdm_cmd_print(request->cmd, &out, code);
+	else if (write_file(request, &out) != 0)
+		code = TDM_EXIT_USAGE;
 	tdm_buf_done(&out);
 	return code;
 }
@@ -203,7 +207,9 @@ const struct tdm_cmd tdm_cmd_status = {
 		"\n"
 		"With --connect, the devices of other machines are joined into one picture, each with the name of its "
 		"host. A machine that does not answer is listed among the problems, with the reason; its last figures "
-		"stay, with their age. A device is named on every host that has it: '-d 0' is the first of each.",
+		"stay, with their age. A device is named on every host that has it: '-d 0' is the first of each. The "
+		"exit code is 2 "
+		"if no machine has answered.",
 	.opts = status_opts,
 	.only_options = true,
 	.examples = status_examples,

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Letters, digits and the few signs that such tokens have. */
@@ -41,6 +42,14 @@ static int read_token(struct tdm_access *access, const char *path, struct tdm_di
 	return err;
 }
 
+/* Whoever has the token sees everything. */
+static void warn_if_open(const char *path)
+{
+	struct stat st;
+	if (stat(path, &st) == 0 && (st.st_mode & S_IROTH) != 0)
+		fprintf(stderr, "tidemarkd: warning: others can read the token: chmod o-r '%s'\n", path);
+}
+
 static int add_host(struct tdm_access *access, struct tdm_str name)
 {
 	size_t len = strlen(access->hosts);
@@ -68,7 +77,10 @@ int tdm_access_init(struct tdm_access *access, const char *token_file, const cha
 	}
 	if (err != 0)
 		return tdm_diag_set(diag, err, 0, 0, "the list of host names is too long");
-	return token_file != NULL ? read_token(access, token_file, diag) : 0;
+	if (token_file == NULL)
+		return 0;
+	warn_if_open(token_file);
+	return read_token(access, token_file, diag);
 }
 
 /* Takes the same time however much of it is right. */

@@ -1,6 +1,6 @@
 /*
- * The picture that all requests share: a new one is taken at most every TDM_GLANCE_MS, when somebody asks. It has no
- * buffers, so its cost does not grow with them.
+ * The picture that all requests share: a new one is taken at most every TDM_GLANCE_MS, when somebody asks, and now and
+ * then while nobody does. It has no buffers, so its cost does not grow with them.
  */
 #ifndef TDM_DAEMON_GLANCE_H
 #define TDM_DAEMON_GLANCE_H

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <microhttpd.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +60,6 @@ struct tdm_http {
 	unsigned port;
 	char *socket; /* path; NULL: none */
 	struct client *clients;
-	size_t client_count;
 	struct tdm_timer tick;
 	struct cached cache[CACHE];
 	size_t cache_next;
@@ -97,15 +95,8 @@ static void tick(struct tdm_timer *timer, uint64_t now_ns)
 			http->stats.slow++;
 			shut(client);
 		}
-	if (http->client_count == 0)
+	if (http->stats.open == 0)
 		tdm_loop_stop(http->loop, timer);
-}
-
-static uint32_t peer_uid(int fd)
-{
-	struct ucred peer;
-	socklen_t len = sizeof peer;
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 ? (uint32_t)peer.uid : UINT32_MAX;
 }
 
 static struct client *open_client(struct listener *listener, int fd)
@@ -118,15 +109,15 @@ static struct client *open_client(struct listener *listener, int fd)
 		.next = http->clients,
 		.at = &http->clients,
 		.fd = fd,
-		.uid = listener->is_unix ? peer_uid(fd) : UINT32_MAX,
+		.uid = listener->is_unix ? tdm_http_peer_uid(fd) : UINT32_MAX,
 		.idle_ns = tdm_clock_ns() };
 	if (client->next != NULL)
 		client->next->at = &client->next;
 	http->clients = client;
-	http->client_count++;
+	http->stats.open++;
 	if (http->tick.at_ns == 0)
 		tdm_loop_start(http->loop, &http->tick, TICK_MS * TDM_NS_PER_MS);
-	if (http->client_count > CONNECTIONS_MAX - CONNECTIONS_FREE) {
+	if (http->stats.open > CONNECTIONS_MAX - CONNECTIONS_FREE) {
 		struct client *longest = longest_idle(http);
 		if (longest != NULL && longest != client) {
 			http->stats.evicted++;
@@ -153,7 +144,7 @@ static void connection_changed(void *context, struct MHD_Connection *connection,
 	*client->at = client->next;
 	if (client->next != NULL)
 		client->next->at = client->at;
-	listener->http->client_count--;
+	listener->http->stats.open--;
 	free(client);
 	*socket_context = NULL;
 }
@@ -302,10 +293,22 @@ static enum MHD_Result refuse(
 struct headers {
 	unsigned hosts, lengths, encodings;
 	const char *host;
+	char accept[1024]; /* all headers Accept, as one list; what does not fit is left out */
+	size_t accept_len;
 	bool has_body;
 	struct tdm_page_request *page; /* gets the arguments */
 	bool too_many;
 };
+
+static void take_accept(struct headers *headers, const char *value)
+{
+	size_t len = strlen(value);
+	if (len > sizeof headers->accept - headers->accept_len - 2)
+		return;
+	memcpy(headers->accept + headers->accept_len, value, len);
+	memcpy(headers->accept + headers->accept_len + len, ",", 2);
+	headers->accept_len += len + 1;
+}
 
 static enum MHD_Result take_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
 {
@@ -315,6 +318,8 @@ static enum MHD_Result take_header(void *context, enum MHD_ValueKind kind, const
 	if (strcasecmp(name, "Host") == 0) {
 		headers->hosts++;
 		headers->host = value;
+	} else if (strcasecmp(name, "Accept") == 0) {
+		take_accept(headers, value);
 	} else if (strcasecmp(name, "Content-Length") == 0) {
 		headers->lengths++;
 		headers->has_body |= strcmp(value, "0") != 0;
@@ -356,14 +361,7 @@ static unsigned check_form(const char *method, const struct headers *headers, bo
 static bool is_loopback(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-	const struct sockaddr *address = info != NULL ? info->client_addr : NULL;
-	if (address == NULL)
-		return false;
-	if (address->sa_family == AF_INET)
-		return ntohl(((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr) >> 24 == 127;
-	const struct in6_addr *six = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
-	return address->sa_family == AF_INET6 &&
-	       (IN6_IS_ADDR_LOOPBACK(six) || (IN6_IS_ADDR_V4MAPPED(six) && six->s6_addr[12] == 127));
+	return info != NULL && info->client_addr != NULL && tdm_http_is_loopback(info->client_addr);
 }
 
 static struct cached *find_cached(struct tdm_http *http, const char *key)
@@ -415,7 +413,7 @@ static enum MHD_Result answer_request(struct tdm_http *http, struct MHD_Connecti
 		.is_local = !client->of->is_unix && is_loopback(connection),
 		.uid = client->uid,
 		.authorization = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization") };
-	request->accept = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Accept");
+	request->last_event = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Last-Event-ID");
 	request->api.right = tdm_access_right(&http->access, &caller);
 	request->api.uid = client->uid;
 	if (request->api.right == TDM_RIGHT_NONE && !tdm_page_is_open(request->path))
@@ -440,6 +438,7 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
 	client->idle_ns = 0;
 	MHD_get_connection_values(connection, MHD_HEADER_KIND, take_header, &headers);
 	MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_argument, &headers);
+	request.accept = headers.accept;
 	unsigned status = check_form(method, &headers, listener->is_unix, &reason);
 	if (*state == NULL && status == 0) {
 		*state = &seen; /* an answer now would close the connection */

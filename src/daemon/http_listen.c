@@ -51,6 +51,22 @@ int tdm_http_listen_tcp(const char *host, uint16_t *port, struct tdm_diag *diag)
 	return fd;
 }
 
+bool tdm_http_is_loopback(const struct sockaddr *address)
+{
+	if (address->sa_family == AF_INET)
+		return ntohl(((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr) >> 24 == 127;
+	const struct in6_addr *six = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+	return address->sa_family == AF_INET6 &&
+	       (IN6_IS_ADDR_LOOPBACK(six) || (IN6_IS_ADDR_V4MAPPED(six) && six->s6_addr[12] == 127));
+}
+
+uint32_t tdm_http_peer_uid(int fd)
+{
+	struct ucred peer;
+	socklen_t len = sizeof peer;
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 ? (uint32_t)peer.uid : UINT32_MAX;
+}
+
 /* Whether a socket is there that nobody listens to. */
 static bool is_stale(const char *path, const struct sockaddr_un *address)
 {

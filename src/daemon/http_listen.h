@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #include "base/diag.h"
 
@@ -14,5 +15,11 @@ int tdm_http_listen_tcp(const char *host, uint16_t *port, struct tdm_diag *diag)
 /* A socket in the file system that every user may connect to: what he gets depends on who he is. A socket that nobody
  * listens to any more is replaced; anything else is not. A descriptor, or a negative code with a message. */
 int tdm_http_listen_unix(const char *path, struct tdm_diag *diag);
+
+/* Whether somebody on this machine is on the other side. */
+bool tdm_http_is_loopback(const struct sockaddr *address);
+
+/* The user on the other side of a Unix socket; UINT32_MAX: unknown. */
+uint32_t tdm_http_peer_uid(int fd);
 
 #endif

@@ -15,6 +15,7 @@ struct tdm_own_metrics {
 	uint64_t workers, workers_refused;
 	uint64_t scrape_ns;      /* what the last text of metrics took to make; TDM_BYTES_UNKNOWN: there was none */
 	uint64_t scrape_samples; /* and how many samples it had */
+	uint64_t worker_cpu_ns;  /* of the workers, which are processes of their own */
 };
 
 void tdm_own_metrics_write(const struct tdm_own_metrics *own, struct tdm_metrics_text *text);

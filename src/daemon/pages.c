@@ -11,11 +11,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 enum {
 	WORKERS_MAX = 4,
 	WORKER_QUEUE = 262144,
 	BEAT_MS = 15000,
+	PULSE_MS = 1000,
+	PULSE_SHARE = 2000, /* the looks of the pulse take at most this part of the time */
+	SOURCES = 3,
 	/* Status codes */
 	OK = 200,
 	BAD_REQUEST = 400,
@@ -40,6 +44,10 @@ struct tdm_pages {
 	struct job *jobs;
 	uint64_t job_count, jobs_refused;
 	uint64_t scrape_ns, scrape_samples;
+	struct tdm_metrics_source read[SOURCES];
+	uint64_t read_ns[SOURCES]; /* when a source could last be read; 0: never */
+	struct tdm_timer pulse;
+	uint64_t worker_cpu_ns; /* of all workers so far */
 };
 
 /* A long answer that a worker makes. */
@@ -53,9 +61,31 @@ struct job {
 
 /* Pictures. */
 
+static void check_sources(struct tdm_pages *pages, uint64_t now_ns)
+{
+	const struct tdm_picture *picture = pages->glance.picture;
+	const struct tdm_host *host = tdm_state_host(pages->sources.state);
+	const struct tdm_metal_list *metal = tdm_state_metal(pages->sources.state);
+	struct tdm_metrics_source *list = pages->read;
+	list[0] = (struct tdm_metrics_source){ .from = TDM_FROM_LEDGER,
+		.failed = picture == NULL || (picture->ledgers_err != 0 && picture->ledgers_err != -EOVERFLOW) };
+	list[1] =
+		(struct tdm_metrics_source){ .from = TDM_FROM_METAL_SHM, .failed = picture == NULL || metal->err != 0 };
+	list[2] = (struct tdm_metrics_source){ .from = TDM_FROM_DRIVER, .failed = picture == NULL || host->err != 0 };
+	for (size_t s = 0; s < SOURCES; s++) {
+		for (size_t i = 0; picture != NULL && i < picture->problem_count; i++)
+			list[s].problems += picture->problems[i].from == list[s].from;
+		if (!list[s].failed)
+			pages->read_ns[s] = now_ns;
+	}
+}
+
 static void look(struct tdm_pages *pages, uint64_t now_ns)
 {
-	if (!tdm_glance_take(&pages->glance, now_ns, pages->sse.count != 0) || pages->glance.picture == NULL)
+	if (!tdm_glance_take(&pages->glance, now_ns, pages->sse.count != 0))
+		return;
+	check_sources(pages, now_ns);
+	if (pages->glance.picture == NULL)
 		return;
 	tdm_leak_watch_add_space(&pages->leaks, pages->glance.picture);
 	tdm_metrics_update(pages->metrics, pages->glance.picture);
@@ -66,6 +96,14 @@ static void look(struct tdm_pages *pages, uint64_t now_ns)
 void tdm_pages_look(struct tdm_pages *pages)
 {
 	look(pages, tdm_clock_ns());
+}
+
+/* Also while nobody asks: what a process counts until its end is known only to those who have seen it run. */
+static void pulse_ready(struct tdm_timer *timer, uint64_t now_ns)
+{
+	struct tdm_pages *pages = tdm_loop_owner(timer, struct tdm_pages, pulse);
+	look(pages, now_ns);
+	tdm_loop_start(pages->loop, timer, tdm_max(PULSE_MS * TDM_NS_PER_MS, pages->glance.took_ns * PULSE_SHARE));
 }
 
 uint64_t tdm_pages_picture(const struct tdm_pages *pages)
@@ -106,7 +144,9 @@ static void make_events(struct tdm_pages *pages, const struct tdm_page_request *
 	page->type = "text/event-stream";
 	if (request->is_head)
 		return;
-	page->stream = tdm_sse_join(&pages->sse, &filter);
+	uint64_t last;
+	bool is_back = request->last_event != NULL && tdm_str_parse_u64(tdm_str_of(request->last_event), &last) == 0;
+	page->stream = tdm_sse_join(&pages->sse, &filter, is_back ? &last : NULL);
 	page->is_events = true;
 	if (page->stream == NULL) {
 		pages->jobs_refused++;
@@ -224,22 +264,17 @@ static void make_findings(struct tdm_pages *pages, const struct tdm_page_request
 
 /* Metrics. */
 
-enum { SOURCES = 3 };
-
-static void find_sources(const struct tdm_pages *pages, uint64_t now_ns, struct tdm_metrics_source *list)
+/* A counter must not fall, though a process that has ended is counted a little less exactly. */
+static void count_worker_cpu(struct tdm_pages *pages)
 {
-	const struct tdm_picture *picture = pages->glance.picture;
-	uint64_t age_ns = now_ns - pages->glance.taken_ns;
-	const struct tdm_host *host = tdm_state_host(pages->sources.state);
-	const struct tdm_metal_list *metal = tdm_state_metal(pages->sources.state);
-	/* A machine without the driver, or where tt-metal never ran, has nothing to read there. */
-	list[0] = (struct tdm_metrics_source){ TDM_FROM_LEDGER,
-		picture == NULL || (picture->ledgers_err != 0 && picture->ledgers_err != -EOVERFLOW), age_ns, 0 };
-	list[1] = (struct tdm_metrics_source){ TDM_FROM_METAL_SHM, picture == NULL || metal->err != 0, age_ns, 0 };
-	list[2] = (struct tdm_metrics_source){ TDM_FROM_DRIVER, picture == NULL || host->err != 0, age_ns, 0 };
-	for (size_t i = 0; picture != NULL && i < picture->problem_count; i++)
-		for (size_t s = 0; s < SOURCES; s++)
-			list[s].problems += picture->problems[i].from == list[s].from;
+	struct rusage ended;
+	uint64_t cpu_ns = pages->leaks.runs ? tdm_worker_cpu_ns(&pages->leaks.worker) : 0;
+	for (const struct job *job = pages->jobs; job != NULL; job = job->next)
+		cpu_ns += tdm_worker_cpu_ns(&job->worker);
+	if (getrusage(RUSAGE_CHILDREN, &ended) == 0)
+		cpu_ns += (uint64_t)(ended.ru_utime.tv_sec + ended.ru_stime.tv_sec) * TDM_NS_PER_S +
+			  (uint64_t)(ended.ru_utime.tv_usec + ended.ru_stime.tv_usec) * (TDM_NS_PER_MS / 1000);
+	pages->worker_cpu_ns = tdm_max(pages->worker_cpu_ns, cpu_ns);
 }
 
 static void make_metrics(struct tdm_pages *pages, const struct tdm_page_request *request,
@@ -247,16 +282,17 @@ static void make_metrics(struct tdm_pages *pages, const struct tdm_page_request 
 {
 	uint64_t begun_ns = tdm_clock_ns();
 	bool is_open = tdm_metrics_accepts_openmetrics(request->accept);
-	struct tdm_metrics_source sources[SOURCES];
 	struct tdm_metrics_leak leaks[TDM_LEAK_ROWS_MAX];
 	struct tdm_metrics_text text;
 	struct tdm_metrics_view view = { .picture = pages->glance.picture,
 		.sees_all = request->api.right == TDM_RIGHT_ALL,
 		.uid = request->api.right == TDM_RIGHT_OWN ? request->api.uid : TDM_UID_UNKNOWN,
-		.sources = sources,
+		.sources = pages->read,
 		.source_count = SOURCES,
 		.leaks = leaks };
-	find_sources(pages, begun_ns, sources);
+	for (size_t s = 0; s < SOURCES; s++)
+		pages->read[s].age_ns =
+			pages->read_ns[s] != 0 ? begun_ns - tdm_min(pages->read_ns[s], begun_ns) : TDM_BYTES_UNKNOWN;
 	view.leak_count = tdm_leak_watch_rows(&pages->leaks, view.picture, leaks);
 	view.leak_age_ns = tdm_leak_watch_age(&pages->leaks, begun_ns);
 	tdm_metrics_begin(&text, &page->text, is_open);
@@ -267,8 +303,9 @@ static void make_metrics(struct tdm_pages *pages, const struct tdm_page_request 
 		pages->sources.stats(pages->sources.context, &server);
 		tdm_server_stats_write(&server, &text);
 	}
+	count_worker_cpu(pages);
 	const struct tdm_own_metrics own = { pages->loop, &pages->glance, stats, &pages->sse, pages->job_count,
-		pages->jobs_refused, pages->scrape_ns, pages->scrape_samples };
+		pages->jobs_refused, pages->scrape_ns, pages->scrape_samples, pages->worker_cpu_ns };
 	tdm_own_metrics_write(&own, &text);
 	tdm_metrics_end(&text);
 	page->type = tdm_metrics_content_type(is_open);
@@ -427,7 +464,9 @@ int tdm_pages_new(struct tdm_loop *loop, const struct tdm_daemon_options *option
 		tdm_pages_free(pages);
 		return tdm_diag_set(diag, -ENOMEM, 0, 0, "out of memory");
 	}
+	pages->pulse = (struct tdm_timer){ .ready = pulse_ready };
 	tdm_pages_look(pages);
+	tdm_loop_start(loop, &pages->pulse, PULSE_MS * TDM_NS_PER_MS);
 	*out = pages;
 	return 0;
 }
@@ -447,6 +486,7 @@ void tdm_pages_free(struct tdm_pages *pages)
 		return;
 	tdm_loop_stop(pages->loop, &pages->events);
 	tdm_loop_stop(pages->loop, &pages->beat);
+	tdm_loop_stop(pages->loop, &pages->pulse);
 	tdm_leak_watch_done(&pages->leaks);
 	tdm_metrics_free(pages->metrics);
 	free(pages);

@@ -13,6 +13,7 @@
 /* What http.c counts. */
 struct tdm_http_stats {
 	uint64_t accepted;     /* connections */
+	uint64_t open;         /* of them, now */
 	uint64_t slow;         /* closed because no whole request came in time */
 	uint64_t evicted;      /* closed because others needed the place */
 	uint64_t wrong_hosts;  /* requests for a name that is not the daemon's */
@@ -26,7 +27,8 @@ static inline void tdm_http_count(struct tdm_http_stats *stats, unsigned status)
 
 struct tdm_page_request {
 	const char *path;
-	const char *accept; /* header; NULL: none */
+	const char *accept;     /* header; may be empty */
+	const char *last_event; /* header Last-Event-ID; NULL: none */
 	bool is_head;
 	struct tdm_api_request api; /* who asks, and the arguments; the rest is filled in here */
 };

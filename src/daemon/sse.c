@@ -28,7 +28,7 @@ static void leave(struct tdm_stream *stream)
 		sse->changed(sse);
 }
 
-struct tdm_stream *tdm_sse_join(struct tdm_sse *sse, const struct tdm_sse_filter *filter)
+struct tdm_stream *tdm_sse_join(struct tdm_sse *sse, const struct tdm_sse_filter *filter, const uint64_t *last)
 {
 	struct tdm_sse_reader *reader = sse->count < TDM_SSE_READERS_MAX ? calloc(1, sizeof *reader) : NULL;
 	struct tdm_stream *stream = reader != NULL ? tdm_stream_new(TDM_SSE_QUEUE_MAX, reader) : NULL;
@@ -42,6 +42,12 @@ struct tdm_stream *tdm_sse_join(struct tdm_sse *sse, const struct tdm_sse_filter
 	stream->gone = leave;
 	static const char hello[] = "retry: 5000\n\n";
 	tdm_stream_put(stream, hello, sizeof hello - 1);
+	if (last != NULL) {
+		/* Nobody counted what happened while it was away. */
+		static const char lost[] = "event: lost\ndata: {\"frames\": null, \"events\": null}\n\n";
+		tdm_stream_put(stream, lost, sizeof lost - 1);
+		reader->number = tdm_plus(*last, 1);
+	}
 	return stream;
 }
 
@@ -54,17 +60,20 @@ static const struct tdm_picture_process *process_of(const struct tdm_picture *pi
 	return NULL;
 }
 
+/* Missing events may be of any kind, and if nobody knows of which process, of any process. */
 static bool is_taken(
 	const struct tdm_sse_filter *filter, const struct tdm_event *event, const struct tdm_picture_process *process)
 {
 	bool has_kind = event->op == TDM_OP_ALLOC || event->op == TDM_OP_FREE || event->op == TDM_OP_OOM;
+	if (event->op == TDM_OP_LOST && process == NULL && event->pid == 0)
+		return true;
 	if (!filter->sees_all && (process == NULL || process->uid != filter->uid))
 		return false;
 	if (filter->pid != 0 && (process != NULL ? process->pid : event->pid) != filter->pid)
 		return false;
 	if (filter->device >= 0 && (event->device & ~TDM_DEVICE_VIRTUAL_BIT) != filter->device)
 		return false;
-	return filter->kind < 0 || (has_kind && event->kind == filter->kind);
+	return filter->kind < 0 || event->op == TDM_OP_LOST || (has_kind && event->kind == filter->kind);
 }
 
 /* Those that say something about memory; the others are for the state. */

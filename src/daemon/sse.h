@@ -29,8 +29,9 @@ struct tdm_sse {
 	void (*changed)(struct tdm_sse *sse);      /* a reader has gone; may be NULL */
 };
 
-/* A stream for a new reader. NULL: there are too many, or memory ran out. */
-struct tdm_stream *tdm_sse_join(struct tdm_sse *sse, const struct tdm_sse_filter *filter);
+/* A stream for a new reader. `last`: the number of the last frame that it got on an earlier connection; NULL: it had
+ * none. NULL: there are too many, or memory ran out. */
+struct tdm_stream *tdm_sse_join(struct tdm_sse *sse, const struct tdm_sse_filter *filter, const uint64_t *last);
 
 /* Gives the events of a picture to all readers. */
 void tdm_sse_feed(struct tdm_sse *sse, const struct tdm_picture *picture);

@@ -8,7 +8,9 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -24,11 +26,28 @@ static bool has_word(const char *words, const char *word)
 	return false;
 }
 
-static int parse_number(const struct tdm_argument *argument, uint64_t most, uint64_t *value, struct tdm_diag *diag)
+static int parse_number(
+	const struct tdm_argument *argument, uint64_t least, uint64_t most, uint64_t *value, struct tdm_diag *diag)
 {
-	if (tdm_str_parse_u64(tdm_str_of(argument->value), value) == 0 && *value <= most)
+	if (tdm_str_parse_u64(tdm_str_of(argument->value), value) == 0 && *value >= least && *value <= most)
 		return 0;
-	return tdm_diag_set(diag, TDM_ESYNTAX, 0, 0, "%s is not a number that is possible here", argument->name);
+	if (most == 1)
+		return tdm_diag_set(diag, TDM_ESYNTAX, 0, 0, "%s is 0 or 1", argument->name);
+	return tdm_diag_set(
+		diag, TDM_ESYNTAX, 0, 0, "%s is a number from %" PRIu64 " to %" PRIu64, argument->name, least, most);
+}
+
+static int parse_kind(const char *value, struct tdm_api_wish *wish, struct tdm_diag *diag)
+{
+	char names[160] = "";
+	wish->filter.has_kind = true;
+	if (tdm_kind_parse(tdm_str_of(value), &wish->filter.kind) == 0)
+		return 0;
+	for (int i = 0; i < TDM_KIND_COUNT; i++) {
+		size_t len = strlen(names);
+		snprintf(names + len, sizeof names - len, "%s%s", i != 0 ? ", " : "", tdm_kind_name((enum tdm_kind)i));
+	}
+	return tdm_diag_set(diag, TDM_ESYNTAX, 0, 0, "kind is one of: %s", names);
 }
 
 static int parse_sort(const char *value, struct tdm_api_wish *wish, struct tdm_diag *diag)
@@ -49,7 +68,9 @@ static int parse_device(const char *value, const char *allowed, struct tdm_api_w
 	bool by_number = has_word(allowed, "kind");
 	if (by_number ? tdm_str_parse_u64(tdm_str_of(value), &number) != 0 || number > UINT32_MAX
 		      : !tdm_pick_name_is_valid(value))
-		return tdm_diag_set(diag, TDM_ESYNTAX, 0, 0, "device names no device");
+		return tdm_diag_set(diag, TDM_ESYNTAX, 0, 0, "device is %s",
+			by_number ? "the number of a device in its program, such as device=0"
+				  : "a number, a PCI address or a chip id, such as device=0");
 	wish->device = value;
 	wish->filter.has_device = true;
 	wish->filter.device = (uint32_t)number;
@@ -69,23 +90,18 @@ static int parse_argument(
 		return parse_device(argument->value, allowed, wish, diag);
 	if (strcmp(name, "sort") == 0)
 		return parse_sort(argument->value, wish, diag);
-	if (strcmp(name, "kind") == 0) {
-		wish->filter.has_kind = true;
-		err = tdm_kind_parse(tdm_str_of(argument->value), &wish->filter.kind);
-		return err == 0 ? 0 : tdm_diag_set(diag, TDM_ESYNTAX, 0, 0, "kind is no kind of memory");
-	}
+	if (strcmp(name, "kind") == 0)
+		return parse_kind(argument->value, wish, diag);
 	if (strcmp(name, "buffers") == 0 || strcmp(name, "ended") == 0) {
-		err = parse_number(argument, 1, &number, diag);
+		err = parse_number(argument, 0, 1, &number, diag);
 		*(name[0] == 'b' ? &wish->with_buffers : &wish->with_ended) = number == 1;
 	} else if (strcmp(name, "pid") == 0) {
-		err = parse_number(argument, INT32_MAX, &number, diag);
+		err = parse_number(argument, 1, INT32_MAX, &number, diag);
 		wish->pid = (int32_t)number;
 	} else if (strcmp(name, "limit") == 0) {
-		err = parse_number(argument, LIMIT_MOST, &wish->limit, diag);
-		if (err == 0 && wish->limit == 0)
-			err = tdm_diag_set(diag, TDM_ESYNTAX, 0, 0, "limit is at least 1");
+		err = parse_number(argument, 1, LIMIT_MOST, &wish->limit, diag);
 	} else {
-		err = parse_number(argument, UINT64_MAX - 1, &wish->skip, diag);
+		err = parse_number(argument, 0, UINT64_MAX - 1, &wish->skip, diag);
 	}
 	return err;
 }
@@ -95,8 +111,14 @@ int tdm_api_parse(
 {
 	int err = 0;
 	*wish = (struct tdm_api_wish){ .limit = LIMIT_USUAL };
-	for (size_t i = 0; i < request->argument_count && err == 0; i++)
-		err = parse_argument(&request->arguments[i], allowed, wish, diag);
+	for (size_t i = 0; i < request->argument_count && err == 0; i++) {
+		const struct tdm_argument *argument = &request->arguments[i];
+		for (size_t k = 0; k < i && err == 0; k++)
+			if (strcmp(argument->name, request->arguments[k].name) == 0)
+				err = tdm_diag_set(diag, TDM_ESYNTAX, 0, 0, "an argument is given once, not twice");
+		if (err == 0)
+			err = parse_argument(argument, allowed, wish, diag);
+	}
 	return err;
 }
 

@@ -1,4 +1,5 @@
 #include "daemon/worker.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -108,6 +109,12 @@ int tdm_worker_start(
 	else
 		tdm_worker_stop(worker);
 	return err;
+}
+
+uint64_t tdm_worker_cpu_ns(const struct tdm_worker *worker)
+{
+	clockid_t clock;
+	return worker->pid != 0 && clock_getcpuclockid(worker->pid, &clock) == 0 ? tdm_clock_read(clock) : 0;
 }
 
 void tdm_worker_stop(struct tdm_worker *worker)

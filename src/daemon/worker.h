@@ -25,6 +25,9 @@ int tdm_worker_start(
 /* Whether the pipe is read: a reader without room stops it, and thereby the process. */
 void tdm_worker_listen(struct tdm_worker *worker, bool listens);
 
+/* Processor time that it has used so far; 0 once it has ended. */
+uint64_t tdm_worker_cpu_ns(const struct tdm_worker *worker);
+
 /* Ends the process if it still runs. got() is not called any more. */
 void tdm_worker_stop(struct tdm_worker *worker);
 

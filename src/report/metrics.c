@@ -82,7 +82,11 @@ static struct tdm_metrics_device *device_of(struct tdm_metrics *metrics, uint64_
 		tdm_reserve(&metrics->devices, &metrics->device_cap, at + 1, sizeof *metrics->devices) != 0 ||
 		tdm_map_put(&metrics->device_map, key, at) != 0)
 		return NULL;
-	metrics->devices[metrics->device_count++] = (struct tdm_metrics_device){ .key = key };
+	struct tdm_metrics_device *device = &metrics->devices[metrics->device_count++];
+	*device = (struct tdm_metrics_device){ .key = key, .sum.lost = TDM_BYTES_UNKNOWN };
+	for (size_t c = 0; c < TDM_METRICS_COUNTERS; c++)
+		for (size_t k = 0; k < TDM_KIND_COUNT; k++)
+			device->sum.of[c][k] = TDM_BYTES_UNKNOWN;
 	return &metrics->devices[at];
 }
 
@@ -111,23 +115,45 @@ static void add(uint64_t *sum, uint64_t *last, uint64_t now)
 {
 	if (now == TDM_BYTES_UNKNOWN)
 		return;
+	*sum = *sum != TDM_BYTES_UNKNOWN ? *sum : 0;
 	*sum = tdm_min(tdm_plus(*sum, now >= *last ? now - *last : now), TDM_BYTES_UNKNOWN - 1);
 	*last = now;
 }
 
-static void count_holding(const struct tdm_holding *holding, struct tdm_metrics_holding *last, uint64_t round,
-	struct tdm_metrics_device *device)
+static void count_kinds(
+	const struct tdm_picture_amount *kinds, struct tdm_metrics_holding *last, struct tdm_metrics_device *device)
 {
-	last->round = round;
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++) {
-		const struct tdm_picture_amount *amount = &holding->kinds[k];
+		const struct tdm_picture_amount *amount = &kinds[k];
 #define X(member, name, help)                                                                                  \
 	add(&device->sum.of[TDM_METRICS_COUNTER_##member][k], &last->last.of[TDM_METRICS_COUNTER_##member][k], \
 		amount->member);
 		TDM_METRICS_COUNTER_LIST(X)
 #undef X
 	}
-	add(&device->sum.lost, &last->last.lost, holding->lost);
+}
+
+/* A process does not know on which device it lost events, so its first one gets those that none of them has yet.
+ * `counted`: those that they have. */
+static void count_lost(struct tdm_metrics *metrics, const struct tdm_picture *picture,
+	const struct tdm_picture_process *process, uint64_t counted)
+{
+	if (process->holding_count == 0 || process->lost == TDM_BYTES_UNKNOWN || process->lost <= counted)
+		return;
+	uint64_t key = picture->devices[picture->holdings[process->first_holding].device].key;
+	struct tdm_metrics_device *device = device_of(metrics, key);
+	struct tdm_metrics_holding *last = holding_of(metrics, process->handle, key);
+	if (device != NULL && last != NULL)
+		add(&device->sum.lost, &last->last.lost, tdm_plus(last->last.lost, process->lost - counted));
+}
+
+/* A process that has ended is no longer in the picture, but it may have counted something until then. */
+static void count_end(struct tdm_metrics *metrics, const struct tdm_picture_end *end)
+{
+	uint32_t at = tdm_map_find(&metrics->holding_map, holding_key(end->process, end->device));
+	struct tdm_metrics_device *device = at != TDM_MAP_NONE ? device_of(metrics, end->device) : NULL;
+	if (device != NULL)
+		count_kinds(end->kinds, &metrics->holdings[at], device);
 }
 
 /* Forgets holdings and processes that are not there any more: the last one takes the free place. */
@@ -176,25 +202,44 @@ static int know_process(struct tdm_metrics *metrics, const struct tdm_picture_pr
 	return 0;
 }
 
+/* What a process counts on its devices. 0 or -ENOMEM. */
+static int count_process(
+	struct tdm_metrics *metrics, const struct tdm_picture *picture, const struct tdm_picture_process *process)
+{
+	uint64_t lost = 0;
+	int err = 0;
+	for (size_t h = process->first_holding; h < process->first_holding + process->holding_count; h++) {
+		uint64_t key = picture->devices[picture->holdings[h].device].key;
+		struct tdm_metrics_device *device = device_of(metrics, key);
+		struct tdm_metrics_holding *last = holding_of(metrics, process->handle, key);
+		if (device == NULL || last == NULL) {
+			err = -ENOMEM;
+			continue;
+		}
+		last->round = metrics->round;
+		count_kinds(picture->holdings[h].kinds, last, device);
+		if (process->lost != TDM_BYTES_UNKNOWN)
+			add(&device->sum.lost, &last->last.lost, last->last.lost); /* from now on it is known */
+		lost = tdm_plus(lost, last->last.lost);
+	}
+	count_lost(metrics, picture, process, lost);
+	return err;
+}
+
 int tdm_metrics_update(struct tdm_metrics *metrics, const struct tdm_picture *picture)
 {
 	int err = 0;
 	metrics->round++;
+	for (size_t i = 0; i < picture->end_count; i++)
+		count_end(metrics, &picture->ends[i]);
 	for (size_t i = 0; i < picture->process_count; i++) {
 		const struct tdm_picture_process *process = &picture->processes[i];
 		if (!tdm_picture_counts(process))
 			continue;
 		if (metrics->options.processes && know_process(metrics, process) != 0)
 			err = -ENOMEM;
-		for (size_t h = process->first_holding; h < process->first_holding + process->holding_count; h++) {
-			uint64_t key = picture->devices[picture->holdings[h].device].key;
-			struct tdm_metrics_device *device = device_of(metrics, key);
-			struct tdm_metrics_holding *last = holding_of(metrics, process->handle, key);
-			if (device != NULL && last != NULL)
-				count_holding(&picture->holdings[h], last, metrics->round, device);
-			else
-				err = -ENOMEM;
-		}
+		if (count_process(metrics, picture, process) != 0)
+			err = -ENOMEM;
 	}
 	forget(metrics);
 	return err;
@@ -260,7 +305,7 @@ static void write_sources(
 	static const struct tdm_metric_family families[] = {
 		{ "tt_source_last_collect_success", NULL, "Whether a source could be read; 0: its figures are missing.",
 			TDM_METRIC_GAUGE },
-		{ "tt_source_age_seconds", "seconds", "Time since a source was read.", TDM_METRIC_GAUGE },
+		{ "tt_source_age_seconds", "seconds", "Time since a source could last be read.", TDM_METRIC_GAUGE },
 		{ "tt_source_problems", NULL, "Files of a source that could not be read.", TDM_METRIC_GAUGE },
 	};
 	for (size_t f = 0; f < sizeof families / sizeof *families; f++) {

@@ -29,7 +29,7 @@ struct tdm_metrics_counts {
 	uint64_t lost;
 };
 
-/* The last counts of a holding, and the sums of a device. */
+/* The last counts of a holding, and the sums of a device, which are unknown as long as nobody counts. */
 struct tdm_metrics_holding {
 	uint64_t process, device; /* handle and key */
 	uint64_t round;           /* when it was last seen; 0: the place is free */

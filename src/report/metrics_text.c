@@ -158,18 +158,35 @@ static bool is_type(struct tdm_str range, const char *type)
 	       (range.len == len || strchr("; \t", range.ptr[len]) != NULL);
 }
 
-bool tdm_metrics_accepts_openmetrics(const char *accept)
+/* The weight of the range in the header that names a type most closely. `names`: the type, from the loosest name to its
+ * own. *has_own: that one is in the header. */
+static double preference(const char *accept, const char *const names[3], bool *has_own)
 {
-	double open = 0, plain = 0;
+	int closest = -1;
+	double most = 0;
 	while (accept != NULL && *accept != '\0') {
 		size_t len = strcspn(accept, ",");
 		struct tdm_str range = tdm_str_trim((struct tdm_str){ accept, len });
 		double weight = weight_of(range);
-		if (is_type(range, "application/openmetrics-text") && weight > open)
-			open = weight;
-		else if (is_type(range, "text/plain") && weight > plain)
-			plain = weight;
+		int close = 2;
+		while (close >= 0 && !is_type(range, names[close]))
+			close--;
+		if (close > closest || (close >= 0 && close == closest && weight > most)) {
+			closest = close;
+			most = weight;
+		}
 		accept += len + (accept[len] == ',');
 	}
-	return open > 0 && open >= plain;
+	*has_own = closest == 2;
+	return most;
+}
+
+bool tdm_metrics_accepts_openmetrics(const char *accept)
+{
+	static const char *const open_names[] = { "*/*", "application/*", "application/openmetrics-text" },
+				 *const plain_names[] = { "*/*", "text/*", "text/plain" };
+	bool names_open, names_plain;
+	double open = preference(accept, open_names, &names_open),
+	       plain = preference(accept, plain_names, &names_plain);
+	return names_open && open > 0 && open >= plain;
 }

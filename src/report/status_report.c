@@ -77,7 +77,9 @@ static void put_nothing(const struct tdm_status_report *report, struct tdm_buf *
 {
 	tdm_buf_putc(out, '\n');
 	if (report->picture->hosts != NULL && report->picture->device_count == 0)
-		tdm_buf_puts(out, "The machines that answer have no device.\n");
+		tdm_buf_puts(out, tdm_picture_is_silent(report->picture)
+					  ? "None of the machines has answered.\n"
+					  : "The machines that answer have no device.\n");
 	else if (report->picture->device_count == 0 && report->picture->process_count == 0)
 		put_wrapped(report,
 			"No card and no tracked process is visible: try 'tidemark demo', which needs no card, and see "

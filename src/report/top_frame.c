@@ -88,7 +88,8 @@ static void put_system(const struct tdm_top_frame *frame, struct tdm_buf *out)
 	if (devices != all)
 		tdm_buf_printf(out, " of %zu", all);
 	if (picture->device_count == 0 && picture->hosts != NULL) {
-		tdm_buf_puts(out, " (the machines that answer have none)");
+		tdm_buf_puts(out, tdm_picture_is_silent(picture) ? " (none of the machines has answered)"
+								 : " (the machines that answer have none)");
 	} else if (picture->device_count == 0) {
 		tdm_buf_puts(out, " (no card and no tracked process is visible; see 'tidemark doctor')");
 	} else if (devices == 0 && frame->pick.pid_count != 0) {

@@ -149,76 +149,6 @@ static void note_entry(void *context, const struct tdm_ledger_entry *entry)
 	note_path(context, entry->path);
 }
 
-/* Drops the ledgers whose files are gone, except those that the caller wants to keep. */
-static int drop_vanished(struct tdm_follower *f)
-{
-	size_t kept = 0;
-	int err = 0;
-	tdm_map_clear(&f->by_path);
-	tdm_map_clear(&f->by_number);
-	for (size_t i = 0; i < f->count; i++) {
-		struct item *item = f->items[i];
-		bool is_kept = f->options->keeps_gone && item->was_told && kept < TDM_FOLLOWED_MAX / 2;
-		if (!item->is_listed && !is_kept) {
-			struct tdm_event event = { .op = TDM_OP_FORGET };
-			err = err == 0 && item->was_told ? give(f, item, &event) : err;
-			item_free(item);
-			continue;
-		}
-		/* These cannot fail: the maps had as many entries before. */
-		tdm_map_put(&f->by_path, tdm_str_hash(tdm_str_of(item->out.path)), (uint32_t)kept);
-		tdm_map_put(&f->by_number, item->out.number, (uint32_t)kept);
-		f->items[kept++] = item;
-	}
-	f->count = kept;
-	return err;
-}
-
-/* Ledgers are named after the pid that their process sees itself. One that this process sees may have others inside. */
-static size_t find_names(struct tdm_follower *f)
-{
-	size_t asked = f->options->pids != NULL ? f->options->pid_count : 0, count = asked;
-	if (tdm_reserve(&f->names, &f->name_cap, asked * (1 + TDM_PID_LEVELS), sizeof *f->names) != 0) {
-		f->out_of_memory = true;
-		return 0;
-	}
-	for (size_t i = 0; i < asked; i++) {
-		f->names[i] = f->options->pids[i];
-		count += tdm_proc_inner_pids(f->options->pids[i], f->names + count, TDM_PID_LEVELS);
-	}
-	return count;
-}
-
-static int list_files(struct tdm_follower *f, uint64_t now_ns)
-{
-	uint64_t begin = tdm_clock_ns();
-	int err = 0;
-	f->cut = f->others = 0;
-	f->err = 0;
-	if (f->options->paths != NULL) {
-		for (size_t i = 0; f->options->paths[i] != NULL; i++)
-			note_path(f, f->options->paths[i]);
-		f->list_ns = UINT64_MAX;
-		return 0;
-	}
-	for (size_t i = 0; i < f->count; i++)
-		f->items[i]->is_listed = false;
-	struct tdm_ledger_search search = {
-		.dir = f->options->dir, .pid_count = find_names(f), .each = note_entry, .context = f
-	};
-	search.pids = f->options->pids != NULL ? f->names : NULL;
-	f->err = tdm_ledger_list(&search);
-	f->others = search.others;
-	f->cut += search.left_out;
-	/* If the directory could not be read completely, files that were not listed may still exist. */
-	if (f->err == 0 || f->err == -ENOENT)
-		err = drop_vanished(f);
-	for (size_t i = 0; i < f->count; i++)
-		f->items[i]->is_listed = true;
-	f->list_ns = now_ns + tdm_max((tdm_clock_ns() - begin) * LIST_SHARE, TDM_NS_PER_S);
-	return err;
-}
-
 /* Opening. */
 
 static void set_problem(struct item *item, int err, const char *text, uint64_t now_ns)
@@ -502,6 +432,81 @@ static int look_at_item(struct tdm_follower *f, struct item *item, uint64_t now_
 	if (item->ledger == NULL && now_ns >= item->retry_ns)
 		open_item(f, item, now_ns);
 	return item->ledger != NULL ? look_at(f, item, now_ns) : 0;
+}
+
+/* Listing. */
+
+/* Drops the ledgers whose files are gone, except those that the caller wants to keep. */
+static int drop_vanished(struct tdm_follower *f, uint64_t now_ns)
+{
+	size_t kept = 0;
+	int err = 0;
+	tdm_map_clear(&f->by_path);
+	tdm_map_clear(&f->by_number);
+	for (size_t i = 0; i < f->count; i++) {
+		struct item *item = f->items[i];
+		bool is_kept = f->options->keeps_gone && item->was_told && kept < TDM_FOLLOWED_MAX / 2;
+		if (!item->is_listed && !is_kept) {
+			struct tdm_event event = { .op = TDM_OP_FORGET };
+			item->is_fresh = false;
+			if (err == 0 && item->ledger != NULL) /* it is still open, and may have reported more */
+				err = look_at(f, item, now_ns);
+			err = err == 0 && item->was_told ? give(f, item, &event) : err;
+			item_free(item);
+			continue;
+		}
+		/* These cannot fail: the maps had as many entries before. */
+		tdm_map_put(&f->by_path, tdm_str_hash(tdm_str_of(item->out.path)), (uint32_t)kept);
+		tdm_map_put(&f->by_number, item->out.number, (uint32_t)kept);
+		f->items[kept++] = item;
+	}
+	f->count = kept;
+	return err;
+}
+
+/* Ledgers are named after the pid that their process sees itself. One that this process sees may have others inside. */
+static size_t find_names(struct tdm_follower *f)
+{
+	size_t asked = f->options->pids != NULL ? f->options->pid_count : 0, count = asked;
+	if (tdm_reserve(&f->names, &f->name_cap, asked * (1 + TDM_PID_LEVELS), sizeof *f->names) != 0) {
+		f->out_of_memory = true;
+		return 0;
+	}
+	for (size_t i = 0; i < asked; i++) {
+		f->names[i] = f->options->pids[i];
+		count += tdm_proc_inner_pids(f->options->pids[i], f->names + count, TDM_PID_LEVELS);
+	}
+	return count;
+}
+
+static int list_files(struct tdm_follower *f, uint64_t now_ns)
+{
+	uint64_t begin = tdm_clock_ns();
+	int err = 0;
+	f->cut = f->others = 0;
+	f->err = 0;
+	if (f->options->paths != NULL) {
+		for (size_t i = 0; f->options->paths[i] != NULL; i++)
+			note_path(f, f->options->paths[i]);
+		f->list_ns = UINT64_MAX;
+		return 0;
+	}
+	for (size_t i = 0; i < f->count; i++)
+		f->items[i]->is_listed = false;
+	struct tdm_ledger_search search = {
+		.dir = f->options->dir, .pid_count = find_names(f), .each = note_entry, .context = f
+	};
+	search.pids = f->options->pids != NULL ? f->names : NULL;
+	f->err = tdm_ledger_list(&search);
+	f->others = search.others;
+	f->cut += search.left_out;
+	/* If the directory could not be read completely, files that were not listed may still exist. */
+	if (f->err == 0 || f->err == -ENOENT)
+		err = drop_vanished(f, now_ns);
+	for (size_t i = 0; i < f->count; i++)
+		f->items[i]->is_listed = true;
+	f->list_ns = now_ns + tdm_max((tdm_clock_ns() - begin) * LIST_SHARE, TDM_NS_PER_S);
+	return err;
 }
 
 int tdm_follower_look(struct tdm_follower *f, const struct tdm_follow_sink *sink, uint64_t now_ns)

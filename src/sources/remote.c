@@ -87,6 +87,13 @@ static bool is_host(struct tdm_str text)
 	return text.len != 0;
 }
 
+/* "::1", which needs brackets in a URL. */
+static bool is_bare_six(struct tdm_str text)
+{
+	const char *first = memchr(text.ptr, ':', text.len), *last = memrchr(text.ptr, ':', text.len);
+	return first != last && memchr(text.ptr, '[', text.len) == NULL;
+}
+
 static int name_machine(struct machine *machine, struct tdm_str text)
 {
 	int len, name_len;
@@ -100,6 +107,10 @@ static int name_machine(struct machine *machine, struct tdm_str text)
 	} else if (has_scheme(text, "unix:")) {
 		snprintf(machine->socket, sizeof machine->socket, "%s", machine->shown.name + strlen("unix:"));
 		len = snprintf(machine->url, sizeof machine->url, "http://localhost");
+	} else if (is_host(text) && is_bare_six(text)) {
+		snprintf(machine->shown.name, sizeof machine->shown.name, "[%.*s]", TDM_STR_ARG(text));
+		len = snprintf(
+			machine->url, sizeof machine->url, "http://[%.*s]:%d", TDM_STR_ARG(text), TDM_REMOTE_PORT);
 	} else if (is_host(text) && has_port(text)) {
 		char port[16];
 		len = snprintf(machine->url, sizeof machine->url, "http://%.*s", TDM_STR_ARG(text));
@@ -120,8 +131,10 @@ static int check_machine(const struct tdm_remote *remote, struct tdm_str text, i
 	tdm_str_shown(text, shown, sizeof shown);
 	if (err != 0)
 		return tdm_diag_set(diag, err, 0, 0, "'%s' is no HOST[:PORT], URL or unix:PATH", shown);
+	const struct machine *new = &remote->machines[remote->count];
 	for (size_t i = 0; i < remote->count; i++)
-		if (strcmp(remote->machines[i].shown.name, remote->machines[remote->count].shown.name) == 0)
+		if (strcmp(remote->machines[i].url, new->url) == 0 &&
+			strcmp(remote->machines[i].socket, new->socket) == 0)
 			return tdm_diag_set(diag, -EINVAL, 0, 0, "'%s' is named twice", shown);
 	return 0;
 }

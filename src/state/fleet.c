@@ -172,7 +172,7 @@ static bool is_listed(const struct tdm_fleet *fleet, const struct tdm_picture_pr
 static int reserve_all(struct tdm_fleet *fleet)
 {
 	struct tdm_picture *picture = &fleet->picture;
-	size_t devices = 0, processes = 0, holdings = 0, problems = fleet->count;
+	size_t devices = 0, processes = 0, holdings = 0, problems = 2 * fleet->count;
 	for (size_t i = 0; i < fleet->count; i++) {
 		const struct tdm_picture *of = &fleet->members[i].remote.picture;
 		devices += of->device_count;
@@ -274,9 +274,25 @@ static void join_host(struct tdm_fleet *fleet, size_t i, uint64_t now_ns)
 			tdm_format_duration(age, sizeof age, host->age_ns));
 }
 
+/* Without its token a daemon shows sums, and how many processes there are. */
+static bool hides_processes(const struct tdm_picture *picture)
+{
+	for (size_t i = 0; i < picture->device_count && picture->process_count == 0; i++)
+		if (picture->devices[i].process_count != 0)
+			return true;
+	return false;
+}
+
 static void join_problems(struct tdm_fleet *fleet, size_t host)
 {
 	const struct tdm_picture *of = &fleet->members[host].remote.picture;
+	if (hides_processes(of)) {
+		struct tdm_picture_problem *hidden = &fleet->picture.problems[fleet->picture.problem_count++];
+		*hidden = (struct tdm_picture_problem){ .from = TDM_FROM_NONE, .err = -ENOKEY };
+		snprintf(hidden->place, sizeof hidden->place, "%s", fleet->hosts[host].name);
+		snprintf(hidden->text, sizeof hidden->text,
+			"its processes are hidden: it shows them to the bearer of its token (--token-file)");
+	}
 	for (size_t i = 0; i < of->problem_count; i++) {
 		struct tdm_picture_problem *problem = &fleet->picture.problems[fleet->picture.problem_count++];
 		*problem = of->problems[i];

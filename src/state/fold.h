@@ -55,6 +55,7 @@ struct tdm_fold_process {
 	size_t holding_count, holding_cap;
 	uint64_t handle;  /* in the picture; 0: none yet. Set by join_processes.c, like `process` */
 	uint32_t process; /* index into the picture; UINT32_MAX: not listed */
+	bool end_is_told; /* state.c has noted its end */
 };
 
 struct tdm_fold {

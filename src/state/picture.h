@@ -235,9 +235,14 @@ struct tdm_holding {
 	uint32_t number;      /* of the device, as in every view; if that is unknown, own_number */
 	uint32_t own_number;  /* of the device in this process, without TDM_DEVICE_VIRTUAL_BIT */
 	uint32_t descriptors; /* open on the card; 0: none, or unknown */
-	uint64_t lost;
 	struct tdm_picture_amount kinds[TDM_KIND_COUNT];
 	struct tdm_buffer_list buffers[TDM_KIND_COUNT]; /* empty unless they were asked for */
+};
+
+/* What a process counted on a device until it ended. */
+struct tdm_picture_end {
+	uint64_t process, device; /* handle and key */
+	struct tdm_picture_amount kinds[TDM_KIND_COUNT];
 };
 
 /* Something that could not be read. */
@@ -262,6 +267,9 @@ struct tdm_picture {
 	 * possibly of a process that is no longer listed; times are from the monotonic clock. The `size` of a
 	 * TDM_OP_LOST is the number of missing events. */
 	const struct tdm_event *events;
+	/* Of the processes that were listed and have ended since the last picture. */
+	const struct tdm_picture_end *ends;
+	size_t end_count;
 	uint64_t buffers_version; /* differs when the lists of buffers may have changed */
 	uint64_t others;          /* ledgers of processes that were not asked for */
 	int ledgers_err;          /* why the directory of ledgers cannot be listed; 0: it can */
@@ -297,6 +305,15 @@ static inline const char *tdm_picture_command(const struct tdm_picture_process *
 static inline bool tdm_picture_counts(const struct tdm_picture_process *process)
 {
 	return process->life != TDM_LIFE_ENDED && !(process->is_claimed && !process->who->is_held);
+}
+
+/* Whether other machines were asked, and none of them has ever answered. */
+static inline bool tdm_picture_is_silent(const struct tdm_picture *picture)
+{
+	for (size_t i = 0; i < picture->host_count; i++)
+		if (picture->hosts[i].age_ns != TDM_BYTES_UNKNOWN)
+			return false;
+	return picture->host_count != 0;
 }
 
 /* Why a claimed pid is not believed; a sentence without its stop. */

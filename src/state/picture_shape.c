@@ -252,7 +252,6 @@ static const struct tdm_shape_field holding_fields[] = {
 	{ PLAIN(number) },
 	{ PLAIN(own_number) },
 	{ PLAIN(descriptors) },
-	{ PLAIN(lost) },
 	{ INTO(KINDS, kinds, amount_shape) },
 	{ AS(BUFFERS, buffers) },
 };

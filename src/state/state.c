@@ -70,8 +70,8 @@ void tdm_state_free(struct tdm_state *state)
 	tdm_picture_done(&state->picture);
 	for (unsigned k = 0; k < TDM_FREE_KINDS; k++)
 		free(state->buckets[k].list);
-	void *const lists[] = { state->events, state->joined, state->parts, state->left, state->order, state->memos,
-		state->dirs[0], state->dirs[1], state->dirs[2], state->dirs[3] };
+	void *const lists[] = { state->events, state->ends, state->joined, state->parts, state->left, state->order,
+		state->memos, state->dirs[0], state->dirs[1], state->dirs[2], state->dirs[3] };
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
 		free(lists[i]);
 	free(state);
@@ -197,13 +197,36 @@ static void finish_events(struct tdm_state *state)
 
 /* Ledgers. */
 
+/* Keeps the last counters of a process that a picture has shown, if it has ended: the next one does not. */
+static int note_end(struct tdm_state *state, struct tdm_fold_process *process)
+{
+	if (process == NULL || process->handle == 0 || process->end_is_told || tdm_fold_runs(process))
+		return 0;
+	process->end_is_told = true;
+	for (size_t i = 0; i < process->holding_count; i++) {
+		const struct tdm_fold_holding *from = process->holdings[i];
+		if (from->key == 0)
+			continue;
+		if (tdm_reserve(&state->ends, &state->end_cap, state->end_count + 1, sizeof *state->ends) != 0)
+			return -ENOMEM;
+		struct tdm_picture_end *end = &state->ends[state->end_count++];
+		*end = (struct tdm_picture_end){ .process = process->handle, .device = from->key };
+		for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
+			tdm_state_ledger_amount(&end->kinds[k], from, k);
+	}
+	return 0;
+}
+
 /* Only events from the ring are news; the list of live buffers and the counters are not. */
 static int take_event(void *context, struct tdm_event *event)
 {
 	struct tdm_state *state = context;
 	bool is_news = event->op == TDM_OP_LOST || (event->position != 0 && (event->flags & TDM_EVENT_LISTED) == 0);
-	if (event->op == TDM_OP_FORGET)
+	if (event->op == TDM_OP_FORGET) {
 		settle_process(state, event->process);
+		if (note_end(state, tdm_fold_find(&state->fold, event->process)) != 0)
+			return -ENOMEM;
+	}
 	int err = tdm_fold_apply(&state->fold, event);
 	if (err == -ENOMEM)
 		return err;
@@ -235,7 +258,13 @@ static int follow(struct tdm_state *state, uint64_t now_ns)
 	const struct tdm_follow_sink sink = { state, wants, take_event, state->wish.latest_events };
 	state->event_count = 0;
 	state->events_dropped = 0;
-	return tdm_follower_look(state->follower, &sink, now_ns);
+	state->end_count = 0;
+	int err = tdm_follower_look(state->follower, &sink, now_ns);
+	for (size_t i = 0; i < state->fold.count && err == 0; i++)
+		err = note_end(state, state->fold.processes[i]);
+	state->picture.ends = state->ends;
+	state->picture.end_count = state->end_count;
+	return err;
 }
 
 int tdm_state_recount(struct tdm_state *state, const struct tdm_part *part)

@@ -98,6 +98,8 @@ struct tdm_state {
 	struct tdm_event *events;
 	size_t event_count, event_cap;
 	uint64_t events_dropped;
+	struct tdm_picture_end *ends; /* of this look */
+	size_t end_count, end_cap;
 	bool had_events; /* an earlier picture had events, or asked for them */
 	struct tdm_joined *joined;
 	size_t joined_cap;
@@ -128,6 +130,9 @@ static inline bool tdm_state_lists(const struct tdm_state *state, const struct t
 	return tdm_fold_runs(process) || state->options.with_ended ||
 	       (state->options.with_crashed && !process->who.closed);
 }
+
+/* What a process has of a kind, according to its ledger. */
+void tdm_state_ledger_amount(struct tdm_picture_amount *amount, const struct tdm_fold_holding *from, unsigned k);
 
 /* The steps, in this order. Each returns 0 or -ENOMEM. */
 int tdm_state_join_devices(struct tdm_state *state);

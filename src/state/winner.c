@@ -222,8 +222,7 @@ static void share_l1(struct tdm_picture_device *device)
 		cb->free = cb->total - used;
 }
 
-/* What a process has of a kind, according to its ledger. */
-static void set_ledger_amount(struct tdm_picture_amount *amount, const struct tdm_fold_holding *from, unsigned k)
+void tdm_state_ledger_amount(struct tdm_picture_amount *amount, const struct tdm_fold_holding *from, unsigned k)
 {
 	const struct tdm_fold_kind *kind = &from->kinds[k];
 	const struct tdm_usage *usage = &kind->usage;
@@ -268,7 +267,7 @@ static void set_holding(struct tdm_state *state, size_t i)
 			holding->buffers[k] = (struct tdm_buffer_list){ part->ledger->kinds[k].buffers,
 				part->ledger->kinds[k].count };
 		if (part->ledger != NULL && (from == TDM_FROM_LEDGER || is_apart)) {
-			set_ledger_amount(amount, part->ledger, k);
+			tdm_state_ledger_amount(amount, part->ledger, k);
 		} else if (part->has_slot && !part->is_twin && from == TDM_FROM_METAL_SHM &&
 			   part->metal.of[k] != TDM_BYTES_UNKNOWN) {
 			amount->used = part->metal.of[k];

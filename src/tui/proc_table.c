@@ -385,7 +385,7 @@ static void draw_empty(struct tdm_app *app, struct tdm_area area)
 		tdm_pen_printf(&pen, TDM_INK_DIM, "No process%s uses %s device. Programs show up here when they run.",
 			app->picture != NULL && app->picture->problem_count != 0 ? " that could be read" : "",
 			app->options.pick.device != NULL ? "this" : "a");
-	if (app->picture != NULL && app->picture->device_count == 0 && area.rows > 1) {
+	if (app->picture != NULL && app->picture->device_count == 0 && app->picture->hosts == NULL && area.rows > 1) {
 		pen = tdm_pen_at(&app->canvas, area, 1);
 		tdm_pen_text(&pen, TDM_INK_DIM,
 			" 'tidemark doctor' says what was looked for; 'tidemark demo' needs no card.");

@@ -196,8 +196,11 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 	if (log->line_count == 0) {
 		struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 		tdm_pen_text(&pen, TDM_INK_DIM,
-			log->added == 0 ? "  No event yet: programs with libtidemark and TIDEMARK=1 send them."
-					: "  No event matches the filters.");
+			app->picture != NULL && app->picture->hosts != NULL
+				? "  Events are not fetched from other machines: their daemons send them at "
+				  "/api/v1/events."
+			: log->added == 0 ? "  No event yet: programs with libtidemark and TIDEMARK=1 send them."
+					  : "  No event matches the filters.");
 	}
 	for (int i = 0; i < area.rows && log->list.top + (size_t)i < log->line_count; i++)
 		tdm_event_draw(app, (struct tdm_area){ area.row + i, area.col, 1, area.cols },

@@ -16,7 +16,11 @@ static void draw_no_device(struct tdm_app *app, struct tdm_area area)
 	const struct tdm_pick *pick = &app->options.pick;
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 	tdm_pen_skip(&pen, 1);
-	if (app->picture->device_count == 0)
+	if (app->picture->device_count == 0 && app->picture->hosts != NULL)
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, "No device: %s.",
+			tdm_picture_is_silent(app->picture) ? "none of the machines has answered"
+							    : "the machines that answer have none");
+	else if (app->picture->device_count == 0)
 		tdm_pen_printf(&pen, TDM_INK_YELLOW, "No device: the driver shows none, and no program%s reports one.",
 			app->picture->problem_count != 0 ? " that could be read" : "");
 	else if (pick->pid_count > 1)

@@ -87,11 +87,22 @@ Two machines, and one that does not answer: it is named, with the reason.
   $ tidemark status --connect 127.0.0.1:1 | calm
   tidemark VERSION, TIME: 0 devices, 0 processes on 1 host
   
-  The machines that answer have no device.
+  None of the machines has answered.
   
   Problems
    127.0.0.1:1: Failed to connect to 127.0.0.1 port 1 after N ms: Couldn't
    connect to server; none of its figures are known
+
+It is a failure only if none of them answers.
+
+  $ tidemark status --connect 127.0.0.1:1 > /dev/null
+  [2]
+  $ tidemark status --connect $one,127.0.0.1:1 > /dev/null
+  $ tidemark leaks --connect 127.0.0.1:1 > /dev/null
+  [2]
+  $ tidemark leaks --connect $one,127.0.0.1:1 > /dev/null
+  $ tidemark top --once --connect 127.0.0.1:1 | grep Devices:
+    Devices: 0 (none of the machines has answered)
 
 JSON has the host of each device and process, and what is known of every machine.
 
@@ -209,6 +220,20 @@ A machine that wants a token, and one that has none.
   [2]
   $ rm three/token
 
+A machine that shows no processes to those without a token says so.
+
+  $ python3 - <<'.'
+  > import json
+  > d = json.load(open("one/picture.json"))
+  > d["picture"]["processes"] = d["picture"]["holdings"] = []
+  > json.dump(d, open("three/picture.json", "w"))
+  > .
+  $ tidemark status --short --connect $one,$three | calm | sed -n '/Problems/,/^$/p'
+  Problems
+   THREE: its processes are hidden: it shows them to the bearer of its
+   token (--token-file)
+  
+
 Answers that are no picture.
 
   $ echo 503 > three/status; tidemark status --connect $three | calm | tail -2
@@ -274,6 +299,16 @@ Other ways to name a machine.
   $ tidemark status --connect $one,$one 2>&1 | calm
   tidemark status: --connect: 'ONE' is named twice
   tidemark status: see 'tidemark status --help'
+  $ tidemark status --connect $one,http://$one/ 2>&1 | calm
+  tidemark status: --connect: 'http://ONE/' is named twice
+  tidemark status: see 'tidemark status --help'
+  $ tidemark status --connect lab,lab:9740 2>&1 | head -1
+  tidemark status: --connect: 'lab:9740' is named twice
+  $ tidemark status --timeout 1s --connect ::1,[::1]:9740 2>&1 | head -1
+  tidemark status: --connect: '[::1]:9740' is named twice
+  $ tidemark status --timeout 1s --connect ::1 2>&1 | grep -c 'illegal format'
+  0
+  [1]
   $ tidemark status --connect ftp://a
   tidemark status: --connect: 'ftp://a' is no HOST[:PORT], URL or unix:PATH
   tidemark status: see 'tidemark status --help'

@@ -116,6 +116,7 @@ class Case(unittest.TestCase):
                 line = process.stdout.readline()
             if line:
                 self.server = process
+                self.errors = errors
                 self.stack.callback(errors.close)
                 self.stack.callback(self.end, process)
                 return process

@@ -1,13 +1,14 @@
 """What the pages show, and to whom."""
 
+import itertools
 import json
 import os
 import re
+import socket
 import subprocess
-import time
 import unittest
 
-from server import COMMAND, Case, wait_for
+from server import COMMAND, DAEMON, Case, wait_for
 
 OPENMETRICS = "application/openmetrics-text; version=1.0.0"
 NOBODY = 65534
@@ -68,6 +69,38 @@ class Metrics(Case):
         self.assertEqual(self.check_both_formats("--metric-names", "tt-exporter,tt-telemetry"), own | exporter | telemetry)
         program.kill()
 
+    def test_the_format_is_the_one_that_the_reader_prefers(self):
+        self.start()
+        openmetrics, plain = OPENMETRICS + "; charset=utf-8", "text/plain; version=0.0.4; charset=utf-8"
+        name = "application/openmetrics-text"
+        for accept, expected in ((name, openmetrics), ("*/*", plain), ("text/*", plain), ("text/html", plain),
+                                 (f"{name};q=0", plain), (f"{name};q=0,*/*", plain), (f"{name};q=0.2,*/*", plain),
+                                 (f"{name};q=0.2,text/*;q=0.3", plain), (f"text/plain;q=0.1,{name};q=0.2,*/*", openmetrics),
+                                 (f"text/plain;q=0.5, {name} ; version=1.0.0 ; q=0.5", openmetrics),
+                                 (f"{name};version=1.0.0,{name};version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,"
+                                  "*/*;q=0.1", openmetrics)):
+            answer = self.get("/metrics", Accept=accept)
+            self.assertEqual((accept, answer.headers["content-type"]), (accept, expected))
+            self.assertEqual(answer.text.endswith("# EOF\n"), expected == openmetrics)
+        # A header that is given twice is one list.
+        two = self.raw(f"GET /metrics HTTP/1.0\r\nHost: localhost\r\nAccept: text/plain;q=0.5\r\n"
+                       f"Accept: {name}\r\n\r\n".encode())
+        self.assertIn(openmetrics.encode(), two)
+
+    def test_the_cost_of_workers_is_part_of_the_daemons(self):
+        self.program()
+        self.start()
+
+        def cost():
+            text = self.get("/metrics").text
+            self.assertRegex(text, r"(?m)^tt_http_open_connections [1-9]")
+            return float(re.search(r"(?m)^tt_workers_cpu_seconds_total (\S+)$", text)[1])
+
+        before = cost()
+        for _ in range(3):
+            self.assertEqual(self.get("/api/v1/buffers", unix=True).status, 200)
+        wait_for("their cost", lambda: cost() > before)
+
     def test_every_family_is_documented(self):
         path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "metrics.md")
         with open(path) as file:
@@ -104,6 +137,38 @@ class Metrics(Case):
         wait_for("the series to go", lambda: mark not in self.get("/metrics", unix=True).text)
         self.assertIn("tt_source_last_collect_success", self.get("/metrics").text)
 
+    def test_what_a_program_counted_at_its_end_is_not_lost(self):
+        program = self.program("oom")
+        self.start()
+        text = self.get("/metrics").text
+        self.assertRegex(text, r'(?m)^tt_oom_total\{.*kind="dram"\} 0$')
+        self.assertRegex(text, r"(?m)^tt_lost_events_total\{.*\} 1$")
+        program.stdin.close()  # it fails, frees everything and ends: no ledger is left
+        program.wait()
+        second = self.program()  # uses the same device
+        text = wait_for("the failure", lambda: (lambda t: t if re.search(r'(?m)^tt_oom_total\{.*\} [1-9]', t) else None)(
+            self.get("/metrics").text))
+        self.assertIsNone(second.poll())
+        self.assertRegex(text, r'(?m)^tt_oom_total\{.*kind="dram"\} 1$')
+        self.assertRegex(text, r"(?m)^tt_lost_events_total\{.*\} 1$")
+
+    def test_programs_are_counted_while_nobody_asks(self):
+        self.start()
+        before = self.get("/metrics").text
+        self.assertNotIn("tt_oom_total", before)
+        steady = self.program()
+        program = self.program("oom")
+
+        def is_seen():  # nobody asks, but the daemon looks
+            folder = f"/proc/{self.server.pid}/fd"
+            return any(f"/{program.pid}." in os.readlink(os.path.join(folder, fd)) for fd in os.listdir(folder))
+
+        wait_for("the daemon to see the program", is_seen)
+        program.stdin.close()
+        program.wait()
+        wait_for("the failure", lambda: re.search(r'(?m)^tt_oom_total\{.*kind="dram"\} 1$', self.get("/metrics").text))
+        self.assertIsNone(steady.poll())
+
     def test_an_unreadable_source_is_shown_as_failed(self):
         os.mkdir(os.path.join(self.folder, "ledgers"))
         self.start("--dir", os.path.join(self.folder, "ledgers"))
@@ -114,6 +179,10 @@ class Metrics(Case):
         wait_for("the failure", lambda: 'tt_source_last_collect_success{source="ledger"} 0'
                  in self.get("/metrics").text)
         self.assertEqual(self.get("/readyz").status, 503)
+        # The age is that of the last time that it could be read.
+        wait_for("it to grow old", lambda: re.search(r'(?m)^tt_source_age_seconds\{source="ledger"\} [1-9]\d*\.\d+$',
+                                                     self.get("/metrics").text))
+        self.assertNotIn('tt_source_age_seconds{source="driver"}', self.get("/metrics").text)  # there never was one
         self.assertEqual(self.get("/healthz").status, 200)
 
     def test_leaks_are_found_while_they_grow(self):
@@ -173,6 +242,16 @@ class Documents(Case):
             self.assertEqual((query, answer.status), (query, 400))
             self.assertTrue(answer.json["error"]["reason"])
         self.assertEqual(self.get("/api/v1/status?kind=l1").status, 400)
+        # The reason says what would be right.
+        for query, right in (("limit=x", "1 to 100000"), ("limit=0", "1 to 100000"), ("offset=-1", "number"),
+                             ("pid=0", "1 to 2147483647"), ("kind=gold", "dram, l1, l1_small, trace, cb"),
+                             ("device=lab:0", "device=0"), ("sort=colour", "size, age, site or address"),
+                             ("what=1", "device pid kind sort limit offset"), ("pid=1&pid=2", "once")):
+            answer = self.get("/api/v1/buffers?" + query, unix=True)
+            self.assertEqual((query, answer.status), (query, 400))
+            self.assertIn(right, answer.json["error"]["reason"], query)
+        self.assertIn("0 or 1", self.get("/api/v1/picture?buffers=2", unix=True).json["error"]["reason"])
+        self.assertIn("PCI", self.get("/api/v1/devices?device=a!").json["error"]["reason"])
         self.assertEqual(self.get("/api/v1/nothing").status, 404)
         self.assertEqual(self.get("/api/v1/status/").status, 404)
 
@@ -220,6 +299,19 @@ class Rights(Case):
         self.assertEqual(self.get("/metrics").status, 200)  # totals, from this machine
         self.assertNotIn("leaky", self.get("/metrics").text)
         self.assertEqual(self.get("/healthz", Authorization="Bearer wrong").status, 200)
+
+    def test_a_token_that_others_can_read_is_a_warning(self):
+        path = os.path.join(self.folder, "token")
+        with open(path, "w") as file:
+            file.write("0123456789abcdef-token\n")
+        for mode, warns in ((0o600, False), (0o640, False), (0o644, True)):
+            os.chmod(path, mode)
+            self.start("--token-file", path)
+            self.errors.seek(0)
+            said = self.errors.read()
+            self.assertEqual((mode, b"warning: others can read the token" in said), (mode, warns))
+            self.server.terminate()
+            self.server.wait()
 
     def test_a_bad_token_file_is_refused(self):
         for content in ("", "short\n", "a token with blanks in it\n", "x" * 5000):
@@ -274,6 +366,47 @@ class Hosts(Case):
         self.assertNotIn("access-control-allow-origin", answer.headers)
         self.assertEqual(self.get("/metrics", method="OPTIONS", Origin="http://evil.example").status, 405)
 
+    def test_a_taken_port_is_a_warning_when_it_was_not_asked_for(self):
+        with socket.socket() as s:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                s.bind(("127.0.0.1", 9740))
+                s.listen()
+            except OSError:
+                pass  # somebody else has it
+            self.socket = os.path.join(self.folder, "http.sock")
+            process = subprocess.Popen(
+                [DAEMON, "--quiet", "--socket", os.path.join(self.folder, "daemon.sock"), "--http-socket", self.socket],
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                env=dict(self.environment, STATE_DIRECTORY=os.path.join(self.folder, "state")))
+            self.stack.callback(self.end, process)
+            self.assertIn(b"warning: cannot listen on 127.0.0.1, port 9740", process.stderr.readline())
+            wait_for("the Unix socket", lambda: os.path.exists(self.socket))
+            self.assertEqual(wait_for("it to be ready", lambda: self.try_get("/healthz")).text, "ok\n")
+
+    def try_get(self, path):
+        try:
+            return self.get(path, unix=True)
+        except ConnectionError:
+            return None
+
+    def test_an_address_of_the_other_family(self):
+        try:
+            with socket.socket(socket.AF_INET6) as s:
+                s.bind(("::1", 0))
+        except OSError:
+            self.skipTest("this machine has no IPv6")
+        self.program()
+        token = os.path.join(self.folder, "token")
+        with open(token, "w") as file:
+            file.write("0123456789abcdef-token\n")
+        self.start("--http-host", "::1", "--token-file", token)
+        for options, count in ((["--token-file", token], 1), ([], 0)):  # on loopback: totals without the token
+            done = subprocess.run([COMMAND, "status", "--json", "--connect", f"[::1]:{self.port}", *options],
+                                  env=self.environment, check=True, stdout=subprocess.PIPE)
+            status = json.loads(done.stdout)
+            self.assertEqual((len(status["device_info"]), len(status["processes"])), (1, count))
+
     def test_a_taken_port_is_refused_when_it_was_asked_for(self):
         self.start()
         tool = os.path.join(os.environ["TIDEMARK_TEST_TOOLS"], "http_alone")
@@ -312,6 +445,44 @@ class Events(Case):
                         kinds.add(event["event"])
             self.assertIn("tt_events_readers 1", self.get("/metrics").text)
         wait_for("the reader to be missed", lambda: "tt_events_readers 0" in self.get("/metrics").text)
+
+    def frames(self, lines):
+        """The fields of each frame, as they come."""
+        frame = {}
+        while line := lines.readline().decode().rstrip("\r\n"):
+            pass  # the head of the answer
+        while raw := lines.readline():
+            line = raw.decode().rstrip("\n")
+            if line:
+                name, _, value = line.partition(": ")
+                frame[name] = value
+            else:
+                yield frame
+                frame = {}
+
+    def test_a_reader_of_one_kind_is_told_which_events_are_missing(self):
+        self.program()  # makes more events than a picture has
+        self.start()
+        with self.connect(unix=True) as s, s.makefile("rb") as lines:
+            s.sendall(b"GET /api/v1/events?kind=dram HTTP/1.0\r\nHost: x\r\n\r\n")
+            lost = []
+            for frame in itertools.islice(self.frames(lines), 100):
+                events = json.loads(frame.get("data", "{}")).get("events", [])
+                lost = [event for event in events if event["event"] == "lost"]
+                if lost:
+                    break
+            self.assertTrue(lost)
+            self.assertGreater(lost[0]["count"], 0)
+
+    def test_a_reader_that_comes_back_is_told_that_it_was_away(self):
+        self.program()
+        self.start()
+        with self.connect(unix=True) as s, s.makefile("rb") as lines:
+            s.sendall(b"GET /api/v1/events HTTP/1.0\r\nHost: x\r\nLast-Event-ID: 41\r\n\r\n")
+            frames = self.frames(lines)
+            self.assertEqual(next(frames), {"retry": "5000"})
+            self.assertEqual(next(frames), {"event": "lost", "data": '{"frames": null, "events": null}'})
+            self.assertEqual(next(frames)["id"], "42")
 
     def test_too_many_readers_are_refused(self):
         self.start()

@@ -10,6 +10,7 @@
  *   replace     in every iteration, replaces a buffer by a larger one
  *   exit        ends at once, without freeing its activations
  *   names       the same, with 60 names
+ *   oom         loses an event at its start, and runs out of memory just before it ends
  */
 #include <poll.h>
 #include <stdbool.h>
@@ -108,6 +109,8 @@ int main(int argc, char **argv)
 	describe();
 	for (int i = 0; i < WEIGHTS; i++)
 		weights[i] = allocate(96 << 20, "weight");
+	if (strcmp(what, "oom") == 0)
+		tidemark_free(0, UINT32_MAX, 1); /* of a kind that does not exist */
 	if (strcmp(what, "exit") == 0) {
 		for (int i = 0; i < 3; i++)
 			allocate(12 << 20, "activation");
@@ -128,6 +131,8 @@ int main(int argc, char **argv)
 			}
 		}
 	}
+	if (strcmp(what, "oom") == 0)
+		tidemark_out_of_memory(0, TIDEMARK_DRAM, UINT64_C(1) << 40, 0);
 	for (int i = 0; i < WEIGHTS; i++)
 		release(weights[i]);
 	return 0;

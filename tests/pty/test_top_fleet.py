@@ -39,6 +39,8 @@ class Fleet(unittest.TestCase):
             s.wait_all("weights", two)
             s.send("2")
             s.wait_for("DRAM by address")
+            s.send("4")
+            s.wait_for("Events are not fetched from other machines")
             s.send("q")
             self.assertEqual(s.wait_end(), 0)
 
@@ -48,6 +50,11 @@ class Fleet(unittest.TestCase):
             s.wait_all(f"{one}:0", "127.0.0.1:1", "none of its figures are known")
             s.send("!")
             s.wait_for("Failed to connect")
+
+    def test_no_machine_answers(self):
+        with self.top("127.0.0.1:1", cols=140) as s:
+            s.wait_all("No device: none of the machines has answered", "Failed to connect")
+            self.assertNotIn("doctor", s.text())
 
     def test_the_last_figures_stay_with_their_age(self):
         (_, one), (folder, two) = self.machine("lab-1"), self.machine("lab-2")

@@ -184,6 +184,28 @@ static void counters(void **state)
 	builder_done(&b);
 }
 
+/* A process that ends well removes its ledger. The listing notices, but what it counted last is still given. */
+static void the_last_figures_of_a_ledger_that_is_gone(void **state)
+{
+	struct builder b;
+	(void)state;
+	begin(&b);
+	uint64_t device = builder_header(&b)->device_offset[0];
+	add(&b, 1);
+	int fd = write_running(&b, 777);
+	start(0);
+	follow_look(&f);
+	builder_device(&b, device)->faults[TDM_KIND_DRAM].out_of_memory = 1;
+	builder_record(&b, device, ++builder_device(&b, device)->seq, TDM_LEDGER_BAD_FREE,
+		&(struct tdm_ledger_slot){ .kind = TDM_KIND_DRAM }, 0);
+	rewrite(&b, fd);
+	close(fd);
+	unlink(path_of(777));
+	assert_string_equal(follow_look_after(&f, 100 * TDM_NS_PER_S), "PuF");
+	follow_done(&f);
+	builder_done(&b);
+}
+
 static void following(void **state)
 {
 	struct builder b;
@@ -674,6 +696,7 @@ int main(void)
 		test(the_same_figures_as_the_ledger),
 		test(core_ranges_come_through),
 		test(counters),
+		test(the_last_figures_of_a_ledger_that_is_gone),
 		test(following),
 		test(adopted),
 		test(the_latest),

@@ -256,6 +256,73 @@ static void counters_never_fall(void **state)
 	end(&written);
 }
 
+static void a_counter_that_nobody_keeps_is_not_0(void **state)
+{
+	(void)state;
+	struct make make;
+	struct written written;
+	make_one(&make);
+	begin(&written, (struct tdm_metrics_options){ 0 });
+	/* As tt-metal's shared memory has it: bytes, and nothing else. */
+	tdm_holding_init(&make.holdings[0], make.holdings[0].process, make.holdings[0].device);
+	make.processes[0].lost = TDM_BYTES_UNKNOWN;
+	make.holdings[0].kinds[TDM_KIND_DRAM].used = make.devices[0].kinds[TDM_KIND_DRAM].used;
+	const char *text = write_as(&written, &make, all, true);
+	assert_has(text, "tt_dram_used_bytes{");
+	assert_has_not(text, "tt_allocations");
+	assert_has_not(text, "tt_oom");
+	assert_has_not(text, "tt_lost_events");
+	make.holdings[0].kinds[TDM_KIND_L1].allocs = 0; /* another program counts L1 */
+	text = write_as(&written, &make, all, true);
+	assert_has(text, "\ntt_allocations_total{" DEVICE_0 ",kind=\"l1\"} 0\n");
+	assert_has_not(text, "tt_allocations_total{" DEVICE_0 ",kind=\"dram\"}");
+	end(&written);
+}
+
+static void lost_events_are_counted_once(void **state)
+{
+	(void)state;
+	struct make make;
+	struct written written;
+	make_one(&make);
+	begin(&written, (struct tdm_metrics_options){ 0 });
+	make.processes[0].lost = 3;
+	assert_has(write_as(&written, &make, all, true), "\ntt_lost_events_total{" DEVICE_0 "} 3\n");
+	make.processes[0].lost = 5;
+	assert_has(write_as(&written, &make, all, true), "\ntt_lost_events_total{" DEVICE_0 "} 5\n");
+	assert_has(write_as(&written, &make, all, true), "\ntt_lost_events_total{" DEVICE_0 "} 5\n");
+	make.processes[0].handle = 99; /* another process */
+	make.processes[0].lost = 2;
+	assert_has(write_as(&written, &make, all, true), "\ntt_lost_events_total{" DEVICE_0 "} 7\n");
+	end(&written);
+}
+
+/* The last counters of a process come with its end. */
+static void what_a_process_counted_until_its_end_is_added(void **state)
+{
+	(void)state;
+	struct make make;
+	struct written written;
+	make_one(&make);
+	begin(&written, (struct tdm_metrics_options){ 0 });
+	struct tdm_picture_end last = { .process = make.processes[0].handle, .device = make.devices[0].key };
+	memcpy(last.kinds, make.holdings[0].kinds, sizeof last.kinds);
+	last.kinds[TDM_KIND_DRAM].out_of_memory = 3;
+	write_as(&written, &make, all, true);
+	make.processes[0].life = TDM_LIFE_ENDED;
+	make.picture.ends = &last;
+	make.picture.end_count = 1;
+	const char *text = write_as(&written, &make, all, true);
+	assert_has(text, "\ntt_oom_total{" DEVICE_0 ",kind=\"dram\"} 3\n"); /* two of them were known */
+	assert_has(text, "\ntt_allocations_total{" DEVICE_0 ",kind=\"dram\"} 10\n");
+	make.picture.end_count = 0;
+	assert_has(write_as(&written, &make, all, true), "\ntt_oom_total{" DEVICE_0 ",kind=\"dram\"} 3\n");
+	last.process = 12345; /* which was never counted */
+	make.picture.end_count = 1;
+	assert_has(write_as(&written, &make, all, true), "\ntt_oom_total{" DEVICE_0 ",kind=\"dram\"} 3\n");
+	end(&written);
+}
+
 static void processes_are_shown_to_whom_they_belong(void **state)
 {
 	(void)state;
@@ -398,6 +465,9 @@ int main(void)
 		cmocka_unit_test(a_device_has_its_figures_and_nothing_that_is_unknown),
 		cmocka_unit_test(the_largest_free_block_is_left_out_when_it_is_old),
 		cmocka_unit_test(counters_never_fall),
+		cmocka_unit_test(a_counter_that_nobody_keeps_is_not_0),
+		cmocka_unit_test(lost_events_are_counted_once),
+		cmocka_unit_test(what_a_process_counted_until_its_end_is_added),
 		cmocka_unit_test(processes_are_shown_to_whom_they_belong),
 		cmocka_unit_test(two_processes_with_one_pid_are_one_series),
 		cmocka_unit_test(names_of_other_exporters_are_added),

@@ -297,8 +297,8 @@ static void test_no_member_is_forgotten(void **state)
 			 PLAIN(tdm_picture_process, host);
 	size_t problem = PLAIN(tdm_picture_problem, path);
 	size_t picture = PLAIN(tdm_picture, event_count) + PLAIN(tdm_picture, board_count) +
-			 PLAIN(tdm_picture, events) + PLAIN(tdm_picture, texts) + PLAIN(tdm_picture, hosts) +
-			 PLAIN(tdm_picture, host_count);
+			 PLAIN(tdm_picture, events) + PLAIN(tdm_picture, ends) + PLAIN(tdm_picture, end_count) +
+			 PLAIN(tdm_picture, texts) + PLAIN(tdm_picture, hosts) + PLAIN(tdm_picture, host_count);
 	/* The number at the end is padding. */
 	assert_int_equal(uncovered(shape_of("devices", NULL)), device + 10);
 	assert_int_equal(uncovered(shape_of("devices", "kinds")), 20);
