@@ -79,8 +79,9 @@ struct tdm_server {
 	struct tdm_chip_list devices;
 	struct tdm_listener listeners[TDM_FORM_COUNT];
 	struct tdm_connection *first;
-	size_t open;  /* connections */
-	int spare_fd; /* given up to refuse a connection when descriptors have run out */
+	size_t open;        /* connections */
+	int spare_fd;       /* given up to refuse a connection when descriptors have run out */
+	int first_reserved; /* descriptors from this number on are not for connections */
 	struct tdm_server_counters counters;
 	struct tdm_timer statistics;
 	uint8_t *bytes;         /* what is being read */

@@ -66,6 +66,7 @@ class DaemonTest(unittest.TestCase):
         self.folder = tempfile.mkdtemp(prefix="tdm.")
         os.chmod(self.folder, 0o755)
         self.path = os.path.join(self.folder, "sock")
+        self.http = os.path.join(self.folder, "http")
         self.shm = os.path.join(self.folder, "shm")
         os.mkdir(self.shm)
         self.processes = []
@@ -108,6 +109,35 @@ class DaemonTest(unittest.TestCase):
             process = self.spawn(self.command(*options), stdout=file, stderr=subprocess.STDOUT, **keys)
         self.wait_for(lambda: "Press Ctrl+C" in self.text() or process.poll() is not None, "the start of the daemon")
         return process
+
+    def start_http(self, *options, **keys):
+        """On a port that is free, and on a Unix socket."""
+        for _ in range(20):
+            with socket.socket() as s:
+                s.bind(("127.0.0.1", 0))
+                self.port = s.getsockname()[1]
+            daemon = self.start("--http-port", str(self.port), "--http-socket", self.http, *options, **keys)
+            if daemon.poll() is None:
+                return daemon
+            self.assertIn("in use", self.text())
+        return self.fail("no free port")
+
+    def get(self, path, unix=True):
+        with socket.socket(socket.AF_UNIX if unix else socket.AF_INET) as s:
+            s.settimeout(WAIT_S)
+            s.connect(self.http if unix else ("127.0.0.1", self.port))
+            s.sendall(f"GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
+            with s.makefile("rb") as answer:
+                head, _, body = answer.read().partition(b"\r\n\r\n")
+        self.assertIn(b" 200 ", head.split(b"\r\n")[0])
+        return body.decode()
+
+    def metric(self, name, unix=True):
+        """A metric of the daemon's own; labels, if it has any, are part of the name."""
+        for line in self.get("/metrics", unix).splitlines():
+            if line.startswith(name + " "):
+                return float(line.rsplit(" ", 1)[1])
+        return self.fail(f"no metric {name}")
 
     def wait_for(self, condition, what):
         end = time.monotonic() + WAIT_S

@@ -12,31 +12,6 @@ from server import ALLOC, DRAM, FREE, L1, DaemonTest
 
 
 class Http(DaemonTest):
-    def setUp(self):
-        super().setUp()
-        self.http = os.path.join(self.folder, "http")
-
-    def start_http(self, *options):
-        """On a port that is free, and on a Unix socket."""
-        for _ in range(20):
-            with socket.socket() as s:
-                s.bind(("127.0.0.1", 0))
-                self.port = s.getsockname()[1]
-            daemon = self.start("--http-port", str(self.port), "--http-socket", self.http, *options)
-            if daemon.poll() is None:
-                return daemon
-            self.assertIn("in use", self.text())
-        return self.fail("no free port")
-
-    def get(self, path, unix=True):
-        with socket.socket(socket.AF_UNIX if unix else socket.AF_INET) as s:
-            s.connect(self.http if unix else ("127.0.0.1", self.port))
-            s.sendall(f"GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
-            with s.makefile("rb") as answer:
-                head, _, body = answer.read().partition(b"\r\n\r\n")
-        self.assertIn(b" 200 ", head.split(b"\r\n")[0])
-        return body.decode()
-
     def status(self):
         done = self.tidemark("status", "--json", "--connect", "unix:" + self.http)
         self.assertEqual(done.returncode, 0, done.stderr)
