@@ -27,6 +27,12 @@ def message(size, kind, device=0, nbytes=0, buffer_type=0, id=0, pid=None):
     return struct.pack("<BxxxiQBxxxiQQ", kind, device, nbytes, buffer_type, pid, id, stamp).ljust(size, b"\0")
 
 
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
 class Client:
     """A connection whose messages have one size."""
 
@@ -114,9 +120,7 @@ class DaemonTest(unittest.TestCase):
     def start_http(self, *options, **keys):
         """On a port that is free, and on a Unix socket."""
         for _ in range(20):
-            with socket.socket() as s:
-                s.bind(("127.0.0.1", 0))
-                self.port = s.getsockname()[1]
+            self.port = free_port()
             daemon = self.start("--http-port", str(self.port), "--http-socket", self.http, *options, **keys)
             if daemon.poll() is None:
                 return daemon
