@@ -53,7 +53,11 @@ class Line:
     def __init__(self, path, size=144):
         self.size = size
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.socket.connect(str(path))  # blocks while too many others wait
+        try:
+            self.socket.connect(str(path))  # blocks while too many others wait
+        except OSError:
+            self.socket.close()
+            raise
         self.socket.settimeout(PATIENCE_S)
 
     def send(self, kind, **fields):
@@ -77,6 +81,12 @@ class Line:
 
     def close(self):
         self.socket.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
 
 
 class Client:
@@ -154,11 +164,10 @@ class Daemon:
         if self.process.poll() is not None:
             raise AssertionError(f"tidemarkd has ended with {self.process.returncode}: {self.said()}")
         try:
-            line = Line(self.socket)
+            with Line(self.socket):
+                return True
         except OSError:
             return False
-        line.close()
-        return True
 
     def said(self):
         return self.errors.read_text(errors="replace")[-4000:]
@@ -182,8 +191,15 @@ class Daemon:
 
     def command(self, *args):
         """The output of `tidemark` about this daemon's ledgers."""
-        return subprocess.run([BIN / "tidemark", *args], env=self.environment(), capture_output=True, text=True,
+        return subprocess.run([*self.prefix, BIN / "tidemark", *args], env=self.environment(), capture_output=True, text=True,
                               check=False).stdout
+
+    def statistic(self, name):
+        """A number that the daemon tells in words."""
+        with Line(self.socket) as line:
+            line.socket.sendall(b"TIDEMARK statistics\n")
+            with line.socket.makefile() as answer:
+                return next(int(text.rsplit(": ", 1)[1]) for text in answer if text.strip().startswith(name + ": "))
 
     def dump(self):
         """The live buffers of each process that a ledger knows: {pid: {(device, kind, id): bytes}}."""
