@@ -59,7 +59,7 @@ struct tdm_http {
 	struct tdm_pages *pages;
 	struct listener tcp, local;
 	unsigned port;
-	char *socket; /* path; NULL: none */
+	struct tdm_socket_path socket; /* its descriptor is libmicrohttpd's */
 	struct client *clients;
 	size_t client_count;
 	struct tdm_timer tick;
@@ -540,11 +540,8 @@ static int start_tcp(struct tdm_http *http, const struct tdm_daemon_options *opt
 static int start_unix(struct tdm_http *http, const char *path)
 {
 	struct tdm_diag diag = { 0 };
-	int fd = tdm_http_listen_unix(path, &diag);
-	if (fd < 0)
-		return say(fd, &diag);
-	http->socket = strdup(path);
-	return start_listener(http, &http->local, fd, true);
+	int err = tdm_http_listen_unix(path, &http->socket, &diag);
+	return err != 0 ? say(err, &diag) : start_listener(http, &http->local, http->socket.fd, true);
 }
 
 int tdm_http_start(struct tdm_loop *loop, const struct tdm_daemon_options *options,
@@ -558,6 +555,7 @@ int tdm_http_start(struct tdm_loop *loop, const struct tdm_daemon_options *optio
 	if (http == NULL)
 		return -ENOMEM;
 	http->loop = loop;
+	http->socket.fd = -1;
 	http->tick = (struct tdm_timer){ .every_ns = TICK_MS * TDM_NS_PER_MS, .ready = tick };
 	int err = tdm_access_init(&http->access, options->token_file, options->http_hosts, &diag);
 	if (err == 0)
@@ -580,6 +578,8 @@ void tdm_http_stop(struct tdm_http *http)
 {
 	if (http == NULL)
 		return;
+	if (http->socket.fd >= 0 && tdm_socket_path_is_there(&http->socket))
+		unlink(http->socket.path);
 	tdm_pages_end(http->pages); /* wakes all connections, which libmicrohttpd wants before the end */
 	stop_listener(&http->tcp);
 	stop_listener(&http->local);
@@ -587,9 +587,6 @@ void tdm_http_stop(struct tdm_http *http)
 	for (size_t i = 0; i < CACHE; i++)
 		if (http->cache[i].response != NULL)
 			MHD_destroy_response(http->cache[i].response);
-	if (http->socket != NULL)
-		unlink(http->socket);
-	free(http->socket);
 	tdm_pages_free(http->pages);
 	free(http);
 }
