@@ -6,7 +6,6 @@
 #include "ledger/writer_hot.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -238,13 +237,6 @@ static bool is_dead(const struct tdm_client *client)
 	return use.state == 'Z' || use.start_time != client->start;
 }
 
-/* Whether the process has ended already, though the loop has not told yet. */
-static bool has_ended(const struct tdm_client *client)
-{
-	struct pollfd life = { .fd = client->life.fd, .events = POLLIN };
-	return client->life.fd >= 0 && poll(&life, 1, 0) == 1;
-}
-
 /* A pidfd of the process, which must still be the one that connected. 0; -ESRCH: it is not; other -errno. */
 static int open_life(struct tdm_client *client)
 {
@@ -254,10 +246,11 @@ static int open_life(struct tdm_client *client)
 		err = -ESRCH;
 	if (err == 0)
 		err = tdm_loop_add(client->all->loop, &client->life);
-	if (err != 0 && fd >= 0)
+	if (err == 0)
+		return 0;
+	if (fd >= 0)
 		close(fd);
-	if (err != 0)
-		client->life.fd = -1;
+	client->life.fd = -1;
 	return err;
 }
 
@@ -266,13 +259,11 @@ static void watch_life(struct tdm_client *client)
 {
 	struct tdm_clients *clients = client->all;
 	int err = open_life(client);
-	if (err == 0)
-		return;
-	clients->unwatched++;
+	clients->unwatched += err != 0;
 	/* Timers come after all that is ready: its end is noticed as soon as its first bytes are handled. */
 	if (err == -ESRCH)
 		tdm_loop_start(clients->loop, &clients->look, 0);
-	else if (clients->look.at_ns == 0)
+	else if (err != 0 && clients->look.at_ns == 0)
 		tdm_loop_start(clients->loop, &clients->look, LOOK_S * TDM_NS_PER_S);
 }
 
@@ -321,7 +312,7 @@ struct tdm_client *tdm_clients_get(struct tdm_clients *clients, int32_t pid, uin
 		return NULL;
 	uint32_t at = tdm_map_find(&clients->by_process, key_of(pid, start));
 	struct tdm_client *client = at != TDM_MAP_NONE ? clients->list[at] : NULL;
-	if (client != NULL && start == 0 && has_ended(client)) { /* another process with its pid */
+	if (client != NULL && start == 0 && is_dead(client)) { /* another process with its pid */
 		client_over(client);
 		client = NULL;
 	}
