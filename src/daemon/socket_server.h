@@ -63,6 +63,7 @@ struct tdm_server_counters {
 	uint64_t refused_connections; /* no descriptor or memory for them */
 	uint64_t messages[TDM_WIRE_TYPE_END];
 	uint64_t unknown_types; /* messages of a type that clients do not send */
+	uint64_t refused_busy;  /* requests for lists, which took too much time */
 	uint64_t bad_streams;   /* connections closed because their bytes are no messages */
 	uint64_t half_messages; /* connections that ended within a message */
 	uint64_t other_pids;    /* messages that name another process than the one that sent them */
@@ -87,6 +88,8 @@ struct tdm_server {
 	uint8_t *bytes;         /* what is being read */
 	uint64_t nameless;      /* kernels that came without an id: their number is the id */
 	uint64_t replied_round; /* the last round of the loop with a reply, counted from 1 */
+	uint64_t list_ns;       /* that lists have taken, less a share of the time since */
+	uint64_t list_at_ns;    /* when that was true */
 	bool is_given;          /* another daemon has taken everything */
 };
 

@@ -94,9 +94,12 @@ class Counts(DaemonTest):
 
         # Nobody reads the log, nor the replies of one client.
         self.fill(self.client())
-        for _ in range(300):
-            client.socket.sendall(message(144, ALLOC, 0, 10, DRAM, id=8) * 100)
+        for i in range(300):
+            client.socket.sendall(b"".join(message(144, ALLOC, 0, 10, DRAM, id=100 * i + k) for k in range(100)))
+        client.send(ALLOC, 0, 10, L1, id=1)  # listed, and to be found among the others
+        client.socket.sendall(message(144, DUMP) * 5000)
         client.query()
+        self.wait_for(lambda: self.metrics()['tt_server_refused_messages_total{reason="busy"}'] > 0, "refused lists")
         self.wait_for(lambda: self.metrics()["tt_server_lost_log_lines_total"] > 0, "lost lines")
         self.assertGreater(self.metrics()["tt_server_queued_bytes"], 0)
         many = [self.client() for _ in range(64)]

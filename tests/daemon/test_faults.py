@@ -107,5 +107,22 @@ class Descriptors(DaemonTest):
         self.assertEqual(self.held(watcher), 50)
 
 
+class Lists(DaemonTest):
+    def test_those_who_ask_for_lists_again_and_again_keep_nobody_waiting(self):
+        self.start_http("--quiet")
+        client, watcher = self.client(), self.client()
+        for i in range(0, 200000, 500):
+            client.socket.sendall(b"".join(message(72, ALLOC, 0, 10, DRAM, id=i + k) for k in range(500)))
+        client.send(ALLOC, 0, 10, L1, id=1)  # a single one is listed, and must be found among the others
+        self.assertEqual(client.query()[0], 2000000)
+        asker = self.client()
+        asker.socket.sendall(message(72, DUMP) * 1500 + message(72, DUMP_KERNELS) * 1000)
+        self.assertEqual(watcher.query()[0], 2000000)
+        asker.query()
+        self.assertGreater(self.metric('tt_server_refused_messages_total{reason="busy"}'), 1000)
+        self.wait_text("- Buffer 0x1: 0.00976562 KB")
+        self.wait_text("📋 DUMP_REMAINING complete.")
+
+
 if __name__ == "__main__":
     unittest.main()
