@@ -36,6 +36,17 @@ static bool may_list(struct tdm_server *server)
 	return server->list_ns <= moment_ns;
 }
 
+/* Whether the answers that nobody has read yet leave room for another one. */
+static bool has_room(struct tdm_server *server)
+{
+	enum { WAITING_MAX = 64 << 20 };
+	size_t waiting = 0;
+	for (const struct tdm_connection *c = server->first; c != NULL; c = c->next)
+		waiting += c->out.len;
+	server->counters.refused_busy += waiting > WAITING_MAX;
+	return waiting <= WAITING_MAX;
+}
+
 static void end_list(struct tdm_server *server)
 {
 	uint64_t now_ns = tdm_clock_ns();
@@ -121,7 +132,7 @@ void tdm_server_answer(struct tdm_connection *c, struct tdm_str question)
 {
 	bool is_summary = tdm_str_is(question, "summary"), is_list = is_summary || tdm_str_is(question, "kernels");
 	uint32_t sight = sight_of(c);
-	if (is_list && sight != TDM_UID_ALL && !may_list(c->server))
+	if (is_list && (!has_room(c->server) || (sight != TDM_UID_ALL && !may_list(c->server))))
 		tdm_buf_puts(&c->out, "too many lists were asked for; ask again in a moment\n");
 	else if (is_summary)
 		tdm_text_remaining(&c->out, &c->server->clients, sight);

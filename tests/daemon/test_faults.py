@@ -58,15 +58,16 @@ class Descriptors(DaemonTest):
     LIMIT = 64
 
     def crowd(self, count):
-        """That many processes, each with a connection and 10 bytes. Returns those that were served."""
-        crowd = self.other_process("c.close()\n"
+        """That many processes, one after the other, each with a connection and 10 bytes. Returns those that were served."""
+        crowd = self.other_process("c.close(); r, w = os.pipe()\n"
                                    f"for i in range({count}):\n"
                                    "    if os.fork() == 0:\n"
                                    f"        c = Client({self.path!r})\n"
                                    "        try: c.send(ALLOC, i % 8, 10, DRAM, id=i); c.query(); ok = 'served'\n"
                                    "        except (OSError, EOFError): ok = 'refused'\n"
                                    "        sys.stdout.write(f'{os.getpid()} {ok}\\n'); sys.stdout.flush()\n"
-                                   "        signal.pause()\n"
+                                   "        os.write(w, b'.'); signal.pause()\n"
+                                   "    os.read(r, 1)\n"
                                    "signal.pause()\n")
         lines = [crowd.stdout.readline().split() for _ in range(count)]
         self.addCleanup(lambda: [os.kill(int(pid), signal.SIGKILL) for pid, _ in lines if os.path.exists(f"/proc/{pid}")])
@@ -122,6 +123,21 @@ class Lists(DaemonTest):
         self.assertGreater(self.metric('tt_server_refused_messages_total{reason="busy"}'), 1000)
         self.wait_text("- Buffer 0x1: 0.00976562 KB")
         self.wait_text("📋 DUMP_REMAINING complete.")
+
+    def test_answers_that_nobody_reads_take_bounded_memory(self):
+        self.start("--quiet")
+        client = self.client()
+        for device in range(64):
+            client.socket.sendall(b"".join(message(72, LOAD, device, 10, 0, id=i) for i in range(600)))
+        client.query()
+        askers = [self.client() for _ in range(60)]
+        for asker in askers:
+            asker.socket.sendall(b"TIDEMARK kernels\n")
+        self.wait_for(lambda: self.statistic("Refused: too many lists") > 0, "a refusal")
+        for asker in askers[1:]:
+            asker.close()
+        with askers[0].socket.makefile(encoding="utf-8") as answer:  # it is whole
+            self.assertEqual(answer.read().count("Kernel ID"), 64 * 600)
 
 
 if __name__ == "__main__":
