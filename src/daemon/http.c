@@ -97,6 +97,11 @@ static void tick(struct tdm_timer *timer, uint64_t now_ns)
 			http->stats.slow++;
 			shut(client);
 		}
+	/* When it could not accept a connection, libmicrohttpd only tries again when it is run. */
+	if (http->tcp.daemon != NULL)
+		tdm_loop_start(http->loop, &http->tcp.timer, 0);
+	if (http->local.daemon != NULL)
+		tdm_loop_start(http->loop, &http->local.timer, 0);
 	if (http->client_count == 0)
 		tdm_loop_stop(http->loop, timer);
 }
@@ -560,10 +565,7 @@ int tdm_http_start(struct tdm_loop *loop, const struct tdm_daemon_options *optio
 	int err = tdm_access_init(&http->access, options->token_file, options->http_hosts, &diag);
 	if (err == 0)
 		err = tdm_pages_new(loop, options, sources, &http->pages, &diag);
-	if (err != 0)
-		say(err, &diag);
-	if (err == 0)
-		err = start_tcp(http, options);
+	err = err != 0 ? say(err, &diag) : start_tcp(http, options);
 	if (err == 0 && options->http_socket != NULL)
 		err = start_unix(http, options->http_socket);
 	if (err != 0) {
