@@ -7,7 +7,6 @@
 #include "sources/server_wire.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -17,6 +16,7 @@ enum {
 	RING_RECORDS = 256, /* of a ledger on behalf: a client with few buffers takes few pages */
 	RETRY_AFTER = 256,  /* refused allocations until the next attempt to make a ledger */
 	LOOK_S = 2,
+	HINT_MS = 10,
 	LOOK_BACK = 256, /* events in which to look for the kind of a buffer that was released twice */
 };
 #define SIZE_MAX_ASKED (UINT64_C(100) << 30) /* as the first server has it: beyond all devices */
@@ -272,48 +272,59 @@ static bool is_dead(const struct tdm_client *client)
 	return use.state == 'Z' || use.start_time != client->start;
 }
 
-static void look_ready(struct tdm_timer *timer, uint64_t now_ns)
+/* A pidfd of the process, which must still be the one that connected. 0; -ESRCH: it is not; other -errno. */
+static int open_life(struct tdm_client *client)
 {
-	struct tdm_clients *clients = tdm_loop_owner(timer, struct tdm_clients, look);
-	(void)now_ns;
-	for (size_t i = clients->count; i-- > 0;) { /* backwards: the last one takes the place of one that is removed */
-		struct tdm_client *client = clients->list[i];
-		if (client->life.fd < 0 && is_dead(client))
-			client_over(client);
-	}
-	if (clients->unwatched == 0)
-		tdm_loop_stop(clients->loop, timer);
-}
-
-/* Whether the process has ended already, though the loop has not told yet. */
-static bool has_ended(const struct tdm_client *client)
-{
-	struct pollfd life = { .fd = client->life.fd, .events = POLLIN };
-	return client->life.fd >= 0 && poll(&life, 1, 0) == 1;
+	int fd = (int)syscall(SYS_pidfd_open, client->pid, 0), err = fd < 0 ? -errno : 0;
+	client->life = (struct tdm_watch){ .fd = fd, .events = EPOLLIN, .ready = life_ready };
+	if (client->start != tdm_clients_start_of(client->all, client->pid))
+		err = -ESRCH;
+	if (err == 0)
+		err = tdm_loop_add(client->all->loop, &client->life);
+	if (err == 0)
+		return 0;
+	if (fd >= 0)
+		close(fd);
+	client->life.fd = -1;
+	return err;
 }
 
 /* Begins to wait for the end of the process. */
 static void watch_life(struct tdm_client *client)
 {
 	struct tdm_clients *clients = client->all;
-	client->life = (struct tdm_watch){
-		.fd = (int)syscall(SYS_pidfd_open, client->pid, 0), .events = EPOLLIN, .ready = life_ready
-	};
-	bool has_gone = client->life.fd < 0 && errno == ESRCH;
-	/* The pid must still be the process that connected. */
-	bool is_same = client->start == tdm_clients_start_of(clients, client->pid);
-	if (client->life.fd >= 0 && (!is_same || tdm_loop_add(clients->loop, &client->life) != 0)) {
-		close(client->life.fd);
-		client->life.fd = -1;
-	}
-	if (client->life.fd >= 0)
-		return;
+	int err = open_life(client);
+	clients->unwatched += err != 0;
 	/* Timers come after all that is ready: its end is noticed as soon as its first bytes are handled. */
-	clients->unwatched++;
-	if (has_gone || !is_same)
+	if (err == -ESRCH)
 		tdm_loop_start(clients->loop, &clients->look, 0);
-	else if (clients->look.at_ns == 0)
+	else if (err != 0 && clients->look.at_ns == 0)
 		tdm_loop_start(clients->loop, &clients->look, LOOK_S * TDM_NS_PER_S);
+}
+
+/* Those without a pidfd: there may be a descriptor for it now. */
+static void look_ready(struct tdm_timer *timer, uint64_t now_ns)
+{
+	struct tdm_clients *clients = tdm_loop_owner(timer, struct tdm_clients, look);
+	(void)now_ns;
+	for (size_t i = clients->count; i-- > 0;) { /* backwards: the last one takes the place of one that is removed */
+		struct tdm_client *client = clients->list[i];
+		if (client->life.fd >= 0)
+			continue;
+		if (is_dead(client))
+			client_over(client);
+		else if (open_life(client) == 0)
+			clients->unwatched--;
+	}
+	if (clients->unwatched == 0)
+		tdm_loop_stop(clients->loop, timer);
+}
+
+void tdm_client_hint(struct tdm_client *client)
+{
+	/* A process closes its descriptors a moment before it has ended. */
+	if (client->life.fd < 0 && !client->is_over)
+		tdm_loop_start(client->all->loop, &client->all->look, HINT_MS * TDM_NS_PER_MS);
 }
 
 static struct tdm_client *client_new(struct tdm_clients *clients, int32_t pid, uint32_t uid, uint64_t start)
@@ -336,7 +347,7 @@ struct tdm_client *tdm_clients_get(struct tdm_clients *clients, int32_t pid, uin
 		return NULL;
 	uint32_t at = tdm_map_find(&clients->by_process, key_of(pid, start));
 	struct tdm_client *client = at != TDM_MAP_NONE ? clients->list[at] : NULL;
-	if (client != NULL && start == 0 && has_ended(client)) { /* another process with its pid */
+	if (client != NULL && start == 0 && is_dead(client)) { /* another process with its pid */
 		client_over(client);
 		client = NULL;
 	}

@@ -108,6 +108,9 @@ uint64_t tdm_clients_start_of(const struct tdm_clients *clients, int32_t pid);
 /* The client with this identity, made if necessary. NULL when out of memory, or if the process is not known. */
 struct tdm_client *tdm_clients_get(struct tdm_clients *clients, int32_t pid, uint32_t uid, uint64_t start);
 
+/* A connection of the client has ended, perhaps because the process has. */
+void tdm_client_hint(struct tdm_client *client);
+
 /* What a message has done. */
 struct tdm_change {
 	enum tdm_kind kind;

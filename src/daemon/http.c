@@ -58,7 +58,7 @@ struct tdm_http {
 	struct tdm_pages *pages;
 	struct listener tcp, local;
 	unsigned port;
-	char *socket; /* path; NULL: none */
+	struct tdm_socket_path socket; /* its descriptor is libmicrohttpd's */
 	struct client *clients;
 	struct tdm_timer tick;
 	struct cached cache[CACHE];
@@ -95,6 +95,11 @@ static void tick(struct tdm_timer *timer, uint64_t now_ns)
 			http->stats.slow++;
 			shut(client);
 		}
+	/* When it could not accept a connection, libmicrohttpd only tries again when it is run. */
+	if (http->tcp.daemon != NULL)
+		tdm_loop_start(http->loop, &http->tcp.timer, 0);
+	if (http->local.daemon != NULL)
+		tdm_loop_start(http->loop, &http->local.timer, 0);
 	if (http->stats.open == 0)
 		tdm_loop_stop(http->loop, timer);
 }
@@ -539,11 +544,8 @@ static int start_tcp(struct tdm_http *http, const struct tdm_daemon_options *opt
 static int start_unix(struct tdm_http *http, const char *path)
 {
 	struct tdm_diag diag = { 0 };
-	int fd = tdm_http_listen_unix(path, &diag);
-	if (fd < 0)
-		return say(fd, &diag);
-	http->socket = strdup(path);
-	return start_listener(http, &http->local, fd, true);
+	int err = tdm_http_listen_unix(path, &http->socket, &diag);
+	return err != 0 ? say(err, &diag) : start_listener(http, &http->local, http->socket.fd, true);
 }
 
 int tdm_http_start(struct tdm_loop *loop, const struct tdm_daemon_options *options,
@@ -557,14 +559,12 @@ int tdm_http_start(struct tdm_loop *loop, const struct tdm_daemon_options *optio
 	if (http == NULL)
 		return -ENOMEM;
 	http->loop = loop;
+	http->socket.fd = -1;
 	http->tick = (struct tdm_timer){ .every_ns = TICK_MS * TDM_NS_PER_MS, .ready = tick };
 	int err = tdm_access_init(&http->access, options->token_file, options->http_hosts, &diag);
 	if (err == 0)
 		err = tdm_pages_new(loop, options, sources, &http->pages, &diag);
-	if (err != 0)
-		say(err, &diag);
-	if (err == 0)
-		err = start_tcp(http, options);
+	err = err != 0 ? say(err, &diag) : start_tcp(http, options);
 	if (err == 0 && options->http_socket != NULL)
 		err = start_unix(http, options->http_socket);
 	if (err != 0) {
@@ -579,6 +579,8 @@ void tdm_http_stop(struct tdm_http *http)
 {
 	if (http == NULL)
 		return;
+	if (http->socket.fd >= 0 && tdm_socket_path_is_there(&http->socket))
+		unlink(http->socket.path);
 	tdm_pages_end(http->pages); /* wakes all connections, which libmicrohttpd wants before the end */
 	stop_listener(&http->tcp);
 	stop_listener(&http->local);
@@ -586,9 +588,6 @@ void tdm_http_stop(struct tdm_http *http)
 	for (size_t i = 0; i < CACHE; i++)
 		if (http->cache[i].response != NULL)
 			MHD_destroy_response(http->cache[i].response);
-	if (http->socket != NULL)
-		unlink(http->socket);
-	free(http->socket);
 	tdm_pages_free(http->pages);
 	free(http);
 }

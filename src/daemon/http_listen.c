@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 enum { BACKLOG = 128, ANYBODY = 0666 };
@@ -67,41 +65,8 @@ uint32_t tdm_http_peer_uid(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 ? (uint32_t)peer.uid : UINT32_MAX;
 }
 
-/* Whether a socket is there that nobody listens to. */
-static bool is_stale(const char *path, const struct sockaddr_un *address)
+int tdm_http_listen_unix(const char *path, struct tdm_socket_path *at, struct tdm_diag *diag)
 {
-	struct stat st;
-	if (lstat(path, &st) != 0 || !S_ISSOCK(st.st_mode) || st.st_uid != geteuid())
-		return false;
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	bool refused =
-		fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof *address) != 0 && errno == ECONNREFUSED;
-	if (fd >= 0)
-		close(fd);
-	return refused;
-}
-
-int tdm_http_listen_unix(const char *path, struct tdm_diag *diag)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	size_t len = strlen(path);
-	if (len == 0 || len >= sizeof address.sun_path)
-		return tdm_diag_set(diag, -ENAMETOOLONG, 0, 0, "the path of a socket has 1 to %zu bytes: '%s'",
-			sizeof address.sun_path - 1, path);
-	memcpy(address.sun_path, path, len);
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), err = 0;
-	if (fd < 0)
-		return tdm_diag_set(diag, -errno, 0, 0, "cannot make a socket: %s", tdm_err_text(-errno));
-	if (is_stale(path, &address))
-		unlink(path);
-	if (bind(fd, (const struct sockaddr *)&address, sizeof address) != 0)
-		err = -errno;
-	else if (chmod(path, ANYBODY) != 0 || listen(fd, BACKLOG) != 0) {
-		err = -errno;
-		unlink(path);
-	}
-	if (err == 0)
-		return fd;
-	close(fd);
-	return tdm_diag_set(diag, err, 0, 0, "cannot listen on '%s': %s", path, tdm_err_text(err));
+	int err = tdm_socket_path_listen(at, path, ANYBODY, false);
+	return err == 0 ? 0 : tdm_diag_set(diag, err, 0, 0, "cannot listen on '%s': %s", path, tdm_err_text(err));
 }

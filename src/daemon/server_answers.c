@@ -1,4 +1,6 @@
 #include "daemon/server_answers.h"
+#include "base/clock.h"
+#include "base/number.h"
 #include "daemon/server_texts.h"
 #include "daemon/takeover.h"
 #include "ledger/ledger_archive.h"
@@ -20,21 +22,60 @@ void tdm_server_dump(struct tdm_server *server)
 	tdm_server_log_buf(server, &text);
 }
 
+/*
+ * A list of all that is live takes time, and anybody may ask for it. Such lists take at most a tenth of the time, after
+ * a first moment, so that those who ask again and again keep nobody waiting.
+ */
+static bool may_list(struct tdm_server *server)
+{
+	enum { SHARE = 10 };
+	const uint64_t moment_ns = 20 * TDM_NS_PER_MS;
+	uint64_t now_ns = tdm_clock_ns(), paid_ns = (now_ns - server->list_at_ns) / SHARE;
+	server->list_ns -= tdm_min(server->list_ns, paid_ns);
+	server->list_at_ns = now_ns;
+	server->counters.refused_busy += server->list_ns > moment_ns;
+	return server->list_ns <= moment_ns;
+}
+
+/* Whether the answers that nobody has read yet leave room for another one. */
+static bool has_room(struct tdm_server *server)
+{
+	enum { WAITING_MAX = 64 << 20 };
+	size_t waiting = 0;
+	for (const struct tdm_connection *c = server->first; c != NULL; c = c->next)
+		waiting += c->out.len;
+	server->counters.refused_busy += waiting > WAITING_MAX;
+	return waiting <= WAITING_MAX;
+}
+
+static void end_list(struct tdm_server *server)
+{
+	uint64_t now_ns = tdm_clock_ns();
+	server->list_ns += now_ns - server->list_at_ns;
+	server->list_at_ns = now_ns;
+}
+
 void tdm_server_dump_remaining(struct tdm_server *server)
 {
+	if (!may_list(server))
+		return;
 	tdm_server_log_line(&server->log, "📋 Received DUMP_REMAINING request...\n");
 	tdm_server_dump(server);
 	tdm_server_log_line(&server->log, "📋 DUMP_REMAINING complete.\n");
+	end_list(server);
 }
 
 void tdm_server_dump_kernels(struct tdm_server *server)
 {
 	struct tdm_buf text;
+	if (!may_list(server))
+		return;
 	tdm_buf_init(&text);
 	tdm_buf_puts(&text, "📋 Received DUMP_KERNELS request...\n");
 	tdm_text_kernels(&text, &server->clients, TDM_UID_ALL);
 	tdm_buf_puts(&text, "📋 DUMP_KERNELS complete.\n");
 	tdm_server_log_buf(server, &text);
+	end_list(server);
 }
 
 static void put_statistics(struct tdm_server *server, struct tdm_buf *text)
@@ -58,6 +99,7 @@ static void put_statistics(struct tdm_server *server, struct tdm_buf *text)
 		{ "Refused: size or kind", c->refused_invalid },
 		{ "Refused: no room", c->refused_space },
 		{ "Refused: unknown process", c->refused_nobody },
+		{ "Refused: too many lists", s->refused_busy },
 		{ "Messages of unknown type", s->unknown_types },
 		{ "Messages that name another process", s->other_pids },
 		{ "Connections closed: not messages", s->bad_streams },
@@ -102,16 +144,22 @@ static uint32_t sight_of(const struct tdm_connection *c)
 
 void tdm_server_answer(struct tdm_connection *c, struct tdm_str question)
 {
-	if (tdm_str_is(question, "summary"))
-		tdm_text_remaining(&c->out, &c->server->clients, sight_of(c));
-	else if (tdm_str_is(question, "kernels"))
-		tdm_text_kernels(&c->out, &c->server->clients, sight_of(c));
+	bool is_summary = tdm_str_is(question, "summary"), is_list = is_summary || tdm_str_is(question, "kernels");
+	uint32_t sight = sight_of(c);
+	if (is_list && (!has_room(c->server) || (sight != TDM_UID_ALL && !may_list(c->server))))
+		tdm_buf_puts(&c->out, "too many lists were asked for; ask again in a moment\n");
+	else if (is_summary)
+		tdm_text_remaining(&c->out, &c->server->clients, sight);
+	else if (is_list)
+		tdm_text_kernels(&c->out, &c->server->clients, sight);
 	else if (tdm_str_is(question, "statistics"))
 		put_statistics(c->server, &c->out);
-	else if (tdm_str_is(question, "takeover") && sight_of(c) != TDM_UID_ALL)
+	else if (tdm_str_is(question, "takeover") && sight != TDM_UID_ALL)
 		tdm_buf_puts(&c->out, "only the daemon's own user and root may take over\n");
 	else if (tdm_str_is(question, "takeover"))
 		tdm_takeover_give(c->server, c->watch.fd);
 	else
 		tdm_buf_puts(&c->out, "unknown question; known are: summary, kernels, statistics, takeover\n");
+	if (is_list && sight != TDM_UID_ALL)
+		end_list(c->server);
 }

@@ -45,6 +45,7 @@ void tdm_server_count(void *context, struct tdm_server_stats *stats)
 	stats->refused_connections = counters->refused_connections;
 	stats->received_bytes = counters->bytes + counters->quick_bytes;
 	stats->refused_type = counters->unknown_types;
+	stats->refused_busy = counters->refused_busy;
 	stats->bad_streams = counters->bad_streams;
 	stats->half_messages = counters->half_messages;
 	stats->other_pids = counters->other_pids;

@@ -32,6 +32,8 @@
 		"Messages that were refused, by reason.")                                                           \
 	X(refused_nobody, COUNTER, "tt_server_refused_messages", "reason", "nobody", NULL,                          \
 		"Messages that were refused, by reason.")                                                           \
+	X(refused_busy, COUNTER, "tt_server_refused_messages", "reason", "busy", NULL,                              \
+		"Messages that were refused, by reason.")                                                           \
 	X(bad_streams, COUNTER, "tt_server_bad_streams", NULL, NULL, NULL,                                          \
 		"Connections that were closed because their bytes are no messages.")                                \
 	X(half_messages, COUNTER, "tt_server_half_messages", NULL, NULL, NULL,                                      \

@@ -8,10 +8,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
@@ -21,6 +25,9 @@ enum {
 	ACCEPTS = 64,            /* in a round */
 	ERRORS_MAX = 10,         /* messages in a row that make no sense */
 	ASK_MAX = 64,            /* bytes of a question in words */
+	RESERVE_MAX = 64,        /* descriptors that connections leave free, for ledgers, pidfds and HTTP, */
+	RESERVE_PART = 4,        /* but at most this part of all */
+	TIRED_NS = 20000000,     /* between rounds, when a connection can neither be served nor refused */
 };
 
 /* A connection that begins with this asks in words; no message begins with its first byte. */
@@ -28,22 +35,26 @@ enum {
 
 /* --- replies ---------------------------------------------------------------------------------------------------- */
 
-/* Sends what is left. False if the client is gone. */
-static bool send_out(struct tdm_connection *c)
+static void drop_out(struct tdm_connection *c)
+{
+	tdm_buf_done(&c->out); /* most connections never wait, so they keep no memory for it */
+	tdm_buf_init(&c->out);
+	c->out_at = 0;
+}
+
+/* Sends what is left. If nobody takes it any more it is dropped: what the client has sent still counts. */
+static void send_out(struct tdm_connection *c)
 {
 	while (c->out_at < c->out.len) {
 		ssize_t done =
 			send(c->watch.fd, c->out.data + c->out_at, c->out.len - c->out_at, MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return errno == EAGAIN || errno == ENOBUFS;
-		c->out_at += (size_t)done;
+		if (done < 0 && (errno == EAGAIN || errno == ENOBUFS))
+			return;
+		if (done < 0 && errno != EINTR)
+			break;
+		c->out_at += done > 0 ? (size_t)done : 0;
 	}
-	tdm_buf_done(&c->out); /* most connections never wait, so they keep no memory for it */
-	tdm_buf_init(&c->out);
-	c->out_at = 0;
-	return true;
+	drop_out(c);
 }
 
 static void reply(struct tdm_connection *c, const struct tdm_wire_reply *what)
@@ -254,6 +265,8 @@ static bool divide(struct tdm_connection *c, const uint8_t *bytes, size_t count,
 
 static void connection_close(struct tdm_connection *c)
 {
+	if (c->client != NULL)
+		tdm_client_hint(c->client);
 	leave_client(c);
 	tdm_loop_remove(c->server->loop, &c->watch);
 	close(c->watch.fd);
@@ -347,8 +360,10 @@ bool tdm_connection_read(struct tdm_connection *c)
 static void connection_ready(struct tdm_watch *watch, uint32_t events)
 {
 	struct tdm_connection *c = tdm_loop_owner(watch, struct tdm_connection, watch);
+	(void)events;
 	if (c->out.len != 0 || c->is_ending) {
-		connection_settle(c, (events & (EPOLLERR | EPOLLHUP)) == 0 && send_out(c));
+		send_out(c);
+		connection_settle(c, true);
 		return;
 	}
 	tdm_connection_read(c);
@@ -372,6 +387,18 @@ static bool has_peer_ended(int fd)
 	return has_ended;
 }
 
+/* The start time of a process. To read it takes a descriptor, and the new connection may have the last one. */
+static uint64_t start_of(struct tdm_server *server, int32_t pid)
+{
+	uint64_t start = tdm_clients_start_of(&server->clients, pid);
+	if (start != 0 || server->spare_fd < 0)
+		return start;
+	close(server->spare_fd);
+	start = tdm_clients_start_of(&server->clients, pid);
+	server->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return start;
+}
+
 struct tdm_connection *tdm_connection_new(struct tdm_server *server, int fd, enum tdm_wire_form form)
 {
 	struct tdm_connection *c = calloc(1, sizeof *c);
@@ -387,7 +414,7 @@ struct tdm_connection *tdm_connection_new(struct tdm_server *server, int fd, enu
 		free(c);
 		return NULL;
 	}
-	c->start = tdm_clients_start_of(&server->clients, c->peer.pid);
+	c->start = start_of(server, c->peer.pid);
 	if (has_peer_ended(fd)) /* asked afterwards: the start time may be that of another process */
 		c->start = 0;
 	c->next = server->first;
@@ -403,15 +430,27 @@ struct tdm_connection *tdm_connection_new(struct tdm_server *server, int fd, enu
 /* Descriptors have run out: takes the first connection and closes it, so that its client does not wait for ever. */
 static bool refuse_one(struct tdm_server *server, int listener)
 {
-	if (server->spare_fd < 0)
-		return false;
-	close(server->spare_fd);
-	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	int fd = -1;
+	if (server->spare_fd >= 0) {
+		close(server->spare_fd);
+		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	}
 	if (fd >= 0)
 		close(fd);
 	server->counters.refused_connections += fd >= 0;
 	server->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		server->loop->rest_ns = TIRED_NS; /* else the loop would find it ready again and again */
 	return fd >= 0;
+}
+
+/* The descriptors from this number on are not for connections. */
+static int first_reserved(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > INT_MAX)
+		return INT_MAX;
+	return (int)(limit.rlim_cur - tdm_min(limit.rlim_cur / RESERVE_PART, RESERVE_MAX));
 }
 
 static void listener_ready(struct tdm_watch *watch, uint32_t events)
@@ -427,11 +466,26 @@ static void listener_ready(struct tdm_watch *watch, uint32_t events)
 			continue;
 		if (fd < 0)
 			return;
-		if (tdm_connection_new(server, fd, listener->form) == NULL) {
+		if (fd >= server->first_reserved || tdm_connection_new(server, fd, listener->form) == NULL) {
 			close(fd);
 			server->counters.refused_connections++;
 		}
 	}
+}
+
+/* What a connection has sent until now. Who still has the other end may go on sending for ever: that is not read. */
+static void read_rest(struct tdm_connection *c)
+{
+	const struct tdm_server *server = c->server;
+	const struct tdm_client *client = c->client;
+	uint64_t begin = server->counters.bytes, before;
+	int waiting = 0;
+	(void)ioctl(c->watch.fd, SIOCINQ, &waiting);
+	do {
+		before = server->counters.bytes;
+		drop_out(c); /* nobody waits for it */
+	} while (before - begin < (uint64_t)waiting && tdm_connection_read(c) && c->client == client &&
+		 server->counters.bytes != before);
 }
 
 /* The process of these connections has ended: what they have sent still counts. */
@@ -440,14 +494,7 @@ static void client_ending(void *context, struct tdm_client *client)
 	(void)context;
 	while (client->connections != NULL) {
 		struct tdm_connection *c = client->connections;
-		uint64_t before;
-		bool is_open = true;
-		tdm_buf_clear(&c->out); /* nobody waits for it */
-		c->out_at = 0;
-		do {
-			before = c->server->counters.bytes;
-			is_open = c->out.len == 0 && tdm_connection_read(c);
-		} while (is_open && c->server->counters.bytes != before && client->connections == c);
+		read_rest(c);
 		if (client->connections == c) {
 			/* Another process has it as well, perhaps a child. Nobody can tell which one sends. */
 			c->is_over = true;
@@ -534,7 +581,10 @@ static void statistics_time(struct tdm_timer *timer, uint64_t now_ns)
 int tdm_server_init(struct tdm_server *server, struct tdm_loop *loop, const struct tdm_daemon_options *options)
 {
 	*server = (struct tdm_server){
-		.loop = loop, .options = options, .spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC)
+		.loop = loop,
+		.options = options,
+		.spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC),
+		.first_reserved = first_reserved(),
 	};
 	tdm_chip_list_init(&server->devices);
 	/* No id of a client is so high, and none of an earlier daemon, whose kernels may be in the ledgers. */

@@ -68,6 +68,7 @@ struct tdm_server_counters {
 	uint64_t refused_connections; /* no descriptor or memory for them */
 	_Atomic uint64_t messages[TDM_WIRE_TYPE_END];
 	uint64_t unknown_types; /* messages of a type that clients do not send */
+	uint64_t refused_busy;  /* requests for lists, which took too much time */
 	uint64_t bad_streams;   /* connections closed because their bytes are no messages */
 	uint64_t half_messages; /* connections that ended within a message */
 	uint64_t other_pids;    /* messages that name another process than the one that sent them */
@@ -88,11 +89,14 @@ struct tdm_server {
 	struct tdm_quick *quick; /* NULL: the loop answers all questions */
 	size_t open;             /* connections */
 	int spare_fd;            /* given up to refuse a connection when descriptors have run out */
+	int first_reserved; /* descriptors from this number on are not for connections */
 	struct tdm_server_counters counters;
 	struct tdm_timer statistics;
 	uint8_t *bytes;         /* what is being read */
 	uint64_t nameless;      /* the id of the last kernel that came without one */
 	uint64_t replied_round; /* the last round of the loop with a reply, counted from 1 */
+	uint64_t list_ns;       /* that lists have taken, less a share of the time since */
+	uint64_t list_at_ns;    /* when that was true */
 	bool is_given;          /* another daemon has taken everything */
 };
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import select
 import shutil
 import signal
@@ -30,6 +31,12 @@ def message(size, kind, device=0, nbytes=0, buffer_type=0, id=0, pid=None):
     pid = os.getpid() if pid is None else pid
     stamp = time.time_ns() if kind == ALLOC else 0
     return struct.pack("<BxxxiQBxxxiQQ", kind, device, nbytes, buffer_type, pid, id, stamp).ljust(size, b"\0")
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
 
 
 class Client:
@@ -79,6 +86,7 @@ class DaemonTest(unittest.TestCase):
         """The machine of what is started from now on."""
         self.machine = os.path.join(folder, "machine")
         self.path = os.path.join(folder, "sock")
+        self.http = os.path.join(folder, "http")
         self.shm = os.path.join(folder, "shm")
         os.makedirs(self.shm, exist_ok=True)
 
@@ -119,6 +127,33 @@ class DaemonTest(unittest.TestCase):
             process = self.spawn([*before, *self.command(*options)], stdout=file, stderr=subprocess.STDOUT, **keys)
         self.wait_for(lambda: "Press Ctrl+C" in self.text() or process.poll() is not None, "the start of the daemon")
         return process
+
+    def start_http(self, *options, **keys):
+        """On a port that is free, and on a Unix socket."""
+        for _ in range(20):
+            self.port = free_port()
+            daemon = self.start("--http-port", str(self.port), "--http-socket", self.http, *options, **keys)
+            if daemon.poll() is None:
+                return daemon
+            self.assertIn("in use", self.text())
+        return self.fail("no free port")
+
+    def get(self, path, unix=True):
+        with socket.socket(socket.AF_UNIX if unix else socket.AF_INET) as s:
+            s.settimeout(WAIT_S)
+            s.connect(self.http if unix else ("127.0.0.1", self.port))
+            s.sendall(f"GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
+            with s.makefile("rb") as answer:
+                head, _, body = answer.read().partition(b"\r\n\r\n")
+        self.assertIn(b" 200 ", head.split(b"\r\n")[0])
+        return body.decode()
+
+    def metric(self, name, unix=True):
+        """A metric of the daemon's own; labels, if it has any, are part of the name."""
+        for line in self.get("/metrics", unix).splitlines():
+            if line.startswith(name + " "):
+                return float(line.rsplit(" ", 1)[1])
+        return self.fail(f"no metric {name}")
 
     def wait_for(self, condition, what):
         """`what`: a text, or a function that gives it when it is needed."""
@@ -186,32 +221,3 @@ class DaemonTest(unittest.TestCase):
         process = self.spawn([sys.executable, "-c", head + program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.addCleanup(process.stdin.close)
         return process
-
-
-class HttpTest(DaemonTest):
-    """The daemon answers over HTTP, too."""
-
-    def setUp(self):
-        super().setUp()
-        self.http = os.path.join(self.folder, "http")
-
-    def start_http(self, *options):
-        """On a port that is free, and on a Unix socket."""
-        for _ in range(20):
-            with socket.socket() as s:
-                s.bind(("127.0.0.1", 0))
-                self.port = s.getsockname()[1]
-            daemon = self.start("--http-port", str(self.port), "--http-socket", self.http, *options)
-            if daemon.poll() is None:
-                return daemon
-            self.assertIn("in use", self.text())
-        return self.fail("no free port")
-
-    def get(self, path, unix=True):
-        with socket.socket(socket.AF_UNIX if unix else socket.AF_INET) as s:
-            s.connect(self.http if unix else ("127.0.0.1", self.port))
-            s.sendall(f"GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
-            with s.makefile("rb") as answer:
-                head, _, body = answer.read().partition(b"\r\n\r\n")
-        self.assertIn(b" 200 ", head.split(b"\r\n")[0])
-        return body.decode()

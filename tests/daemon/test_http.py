@@ -8,10 +8,10 @@ import struct
 import subprocess
 import unittest
 
-from server import ALLOC, DRAM, FREE, L1, HttpTest
+from server import ALLOC, DRAM, FREE, L1, DaemonTest
 
 
-class Http(HttpTest):
+class Http(DaemonTest):
     def status(self):
         done = self.tidemark("status", "--json", "--connect", "unix:" + self.http)
         self.assertEqual(done.returncode, 0, done.stderr)

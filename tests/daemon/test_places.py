@@ -75,6 +75,72 @@ class Names(DaemonTest):
             self.assertEqual(os.path.lexists(self.path), is_replaced)
 
 
+    def test_the_same_is_true_of_the_http_socket(self):
+        daemon = self.start_http()
+        os.rename(self.http, self.http + ".away")
+        open(self.http, "w", encoding="ascii").close()
+        daemon.terminate()
+        self.assertEqual(daemon.wait(), 0)
+        self.assertTrue(os.path.exists(self.http))
+        os.unlink(self.http)
+        os.rename(self.http + ".away", self.http)  # nobody listens on it
+        daemon = self.start_http()
+        self.assertEqual(self.get("/healthz"), "ok\n")
+        daemon.terminate()
+        daemon.wait()
+        self.assertFalse(os.path.lexists(self.http))
+        os.symlink(self.folder + "/target", self.http)
+        self.assertIn("cannot listen on", self.refused("--http-port", str(free_port()), "--http-socket", self.http))
+        self.assertFalse(os.path.lexists(self.folder + "/target"))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be another user")
+    def test_names_that_another_user_has_planted_in_a_sticky_folder(self):
+        folder = os.path.join(self.folder, "sticky")
+        os.mkdir(folder)
+        os.chmod(folder, 0o1777)
+        self.path, target = os.path.join(folder, "sock"), os.path.join(self.folder, "target")
+        planter = ("import os, socket, sys\nwhat, path, target = sys.argv[1:]\n"
+                   "if what == 'link': os.symlink(target, path)\n"
+                   "elif what == 'file': open(path, 'w').close()\n"
+                   "else:\n"
+                   "    s = socket.socket(socket.AF_UNIX); s.bind(path)\n"
+                   "    if what == 'listen': s.listen()\n"
+                   "print(flush=True); sys.stdin.read()\n")
+        for what, is_refused in (("link", True), ("file", True), ("listen", True), ("stale", False)):
+            planted = self.spawn([sys.executable, "-c", planter, what, self.path, target], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, user=65534, group=65534, extra_groups=[])
+            planted.stdout.readline()
+            before = os.lstat(self.path)
+            daemon = self.start("--socket-mode=0600")
+            if is_refused:
+                self.assertEqual((what, daemon.wait()), (what, 2))
+                self.assertEqual(os.lstat(self.path).st_ino, before.st_ino)
+            else:
+                self.assertEqual(self.client().query(), (0, 0, 0, 0))
+                self.assertEqual((os.lstat(self.path).st_uid, os.lstat(self.path).st_mode & 0o777), (0, 0o600))
+                daemon.terminate()
+                daemon.wait()
+            self.assertFalse(os.path.lexists(target))
+            planted.stdin.close()
+            planted.wait()
+            if os.path.lexists(self.path):
+                os.unlink(self.path)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be another user")
+    def test_root_takes_nothing_over_from_another_user(self):
+        """A server of another user would hand over whatever it likes. It is not asked, but its name is taken if asked to."""
+        os.chmod(self.folder, 0o1777)
+        planter = ("import socket, sys\ns = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen()\n"
+                   "print(flush=True)\nprint(s.accept()[0].recv(100), flush=True)\n")
+        planted = self.spawn([sys.executable, "-c", planter, self.path], stdout=subprocess.PIPE, user=65534, group=65534,
+                             extra_groups=[])
+        planted.stdout.readline()
+        self.start("--replace")
+        self.assertEqual(planted.stdout.readline(), b"b''\n")  # no question came
+        self.assertIn("does not hand over its connections", self.text())
+        self.assertEqual(self.client().query(), (0, 0, 0, 0))
+
+
 class AfterEachOther(DaemonTest):
     def test_a_daemon_takes_over_and_clients_notice_nothing(self):
         first = self.start()

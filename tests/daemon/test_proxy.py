@@ -12,7 +12,7 @@ import subprocess
 import threading
 import unittest
 
-from server import BIN, HttpTest
+from server import BIN, DaemonTest
 
 EXAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "deploy", "proxy", "nginx.conf")
 TOKEN = "a-token-for-the-proxy"
@@ -37,7 +37,7 @@ class Forward(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-class Proxy(HttpTest):
+class Proxy(DaemonTest):
     def setUp(self):
         super().setUp()
         self.token = os.path.join(self.folder, "token")

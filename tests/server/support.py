@@ -30,7 +30,7 @@ def scaled(count):
     return max(1, count // SCALE)
 
 
-def until(what, check):
+def until(what, check, pause_s=0.005):
     """Waits until check() gives something true, and gives it back."""
     end = time.monotonic() + PATIENCE_S
     while True:
@@ -39,7 +39,7 @@ def until(what, check):
             return result
         if time.monotonic() > end:
             raise AssertionError(f"still not: {what}")
-        time.sleep(0.005)
+        time.sleep(pause_s)
 
 
 def message(size, kind, device=0, bytes_=0, type_=0, id_=0, pid=None):
@@ -53,7 +53,11 @@ class Line:
     def __init__(self, path, size=144):
         self.size = size
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.socket.connect(str(path))  # blocks while too many others wait
+        try:
+            self.socket.connect(str(path))  # blocks while too many others wait
+        except OSError:
+            self.socket.close()
+            raise
         self.socket.settimeout(PATIENCE_S)
 
     def send(self, kind, **fields):
@@ -77,6 +81,12 @@ class Line:
 
     def close(self):
         self.socket.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
 
 
 class Client:
@@ -140,25 +150,23 @@ class Daemon:
 
     def start(self, *args):
         def prepare():
-            if self.limit:
-                resource.setrlimit(resource.RLIMIT_NOFILE, (self.limit, self.limit))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (self.limit, self.limit))
 
         with open(self.log, "ab") as log, open(self.errors, "ab") as errors:
             self.process = subprocess.Popen([*self.prefix, *self.command_line(), *args], stdin=subprocess.DEVNULL,
                                             stdout=self.stdout or log, stderr=errors, env=self.environment(),
-                                            preexec_fn=prepare)
-        until("the daemon listens", self.listens)
+                                            preexec_fn=prepare if self.limit else None)  # without it, a start is faster
+        until("the daemon listens", self.listens, 0.0005)
         return self
 
     def listens(self):
         if self.process.poll() is not None:
             raise AssertionError(f"tidemarkd has ended with {self.process.returncode}: {self.said()}")
         try:
-            line = Line(self.socket)
+            with Line(self.socket):
+                return True
         except OSError:
             return False
-        line.close()
-        return True
 
     def said(self):
         return self.errors.read_text(errors="replace")[-4000:]
@@ -182,13 +190,20 @@ class Daemon:
 
     def command(self, *args):
         """The output of `tidemark` about this daemon's ledgers."""
-        return subprocess.run([BIN / "tidemark", *args], env=self.environment(), capture_output=True, text=True,
+        return subprocess.run([*self.prefix, BIN / "tidemark", *args], env=self.environment(), capture_output=True, text=True,
                               check=False).stdout
 
-    def dump(self):
-        """The live buffers of each process that a ledger knows: {pid: {(device, kind, id): bytes}}."""
+    def statistic(self, name):
+        """A number that the daemon tells in words."""
+        with Line(self.socket) as line:
+            line.socket.sendall(b"TIDEMARK statistics\n")
+            with line.socket.makefile() as answer:
+                return next(int(text.rsplit(": ", 1)[1]) for text in answer if text.strip().startswith(name + ": "))
+
+    def dump(self, *pids):
+        """The live buffers of these processes, or of each that a ledger knows: {pid: {(device, kind, id): bytes}}."""
         result = {}
-        for process in json.loads(self.command("dump", "--json"))["dump"]["processes"]:
+        for process in json.loads(self.command("dump", "--json", *[f"--pid={pid}" for pid in pids]))["dump"]["processes"]:
             buffers = result.setdefault(process["pid"], {})
             for buffer in process["buffers"]:
                 buffers[(buffer["device"], buffer["kind"], buffer["id"])] = buffer["asked_bytes"]

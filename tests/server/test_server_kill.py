@@ -92,12 +92,12 @@ class Kill(ServerTest):
     def check_all(self, watcher):
         for slot, reporter in self.reporters.items():
             if reporter.next_id == 1:  # new: the one before it is dead
-                until(f"slot {slot} is empty", lambda: watcher.query(slot)[0] == 0)
+                until(f"slot {slot} is empty", lambda: watcher.query(slot)[0] == 0, 0.0005)
             else:
                 reporter.settle(watcher.query(slot)[0])
 
     def check_dump(self):
-        dump = self.daemon.dump()
+        dump = self.daemon.dump(*[reporter.client.pid for reporter in self.reporters.values()])
         for reporter in self.reporters.values():
             self.assertEqual({key[2]: bytes_ for key, bytes_ in dump.get(reporter.client.pid, {}).items()}, reporter.live)
 
@@ -159,14 +159,14 @@ class Kill(ServerTest):
             self.daemon.start("--quiet")
             watcher = Line(self.daemon.socket)
             total = watcher.query(0)[0]
-            known = sorted(key[2] for key in self.daemon.dump().get(client.pid, {}))
+            known = sorted(key[2] for key in self.daemon.dump(client.pid).get(client.pid, {}))
             self.assertEqual(known, [(i + 1) * step for i in range(len(known))], number)
             self.assertEqual(total, len(known) * 4096, number)
             client.tell("close", f"alloc 0 1 77 {1 << 60}")
             self.assertEqual(client.query(0)[:2], (total, 77), number)
             client.kill()
             self.clients.remove(client)
-            until("the daemon has noticed", lambda: watcher.query(0)[:2] == (0, 0))
+            until("the daemon has noticed", lambda: watcher.query(0)[:2] == (0, 0), 0.0005)
             watcher.close()
 
     def test_last_words_of_dead_clients_are_heard(self):
@@ -184,7 +184,7 @@ class Kill(ServerTest):
             client.hear_until("flooded")
             client.kill()
             self.daemon.process.send_signal(signal.SIGCONT)
-            until("all is known", lambda: len(self.daemon.dump().get(client.pid, {})) == 1000)
+            until("all is known", lambda: len(self.daemon.dump(client.pid).get(client.pid, {})) == 1000)
             self.assertEqual(watcher.query(0)[0], 0)  # it is no part of the totals
             self.assertIn(str(client.pid), self.daemon.command("leaks"))
 
