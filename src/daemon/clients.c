@@ -325,6 +325,14 @@ static void note_ledger(void *context, const struct tdm_ledger_entry *entry)
 		found->paths[found->count++] = path;
 }
 
+/* The names of kernels that the ledger has. */
+static void find_kernel_names(struct tdm_client *client)
+{
+	for (unsigned type = 0; type < TDM_KERNEL_TYPES; type++)
+		client->names[type] = tdm_blobs_find(
+			&client->writer->blobs, TDM_BLOB_TEXT, tdm_kernel_types[type], strlen(tdm_kernel_types[type]));
+}
+
 /* Goes on with one ledger. Its process may have ended meanwhile. */
 static void resume_one(struct tdm_clients *clients, const char *path)
 {
@@ -342,6 +350,7 @@ static void resume_one(struct tdm_clients *clients, const char *path)
 	}
 	client->writer = writer;
 	client->self = tdm_writer_thread(writer);
+	find_kernel_names(client);
 	sum_client(client, 1);
 	clients->counters.resumed++;
 	if (client->life.fd < 0 && is_dead(client))
@@ -555,12 +564,9 @@ int tdm_client_free(struct tdm_client *client, int32_t number, uint32_t kinds, u
 		return unknown_release(client, device, kinds, id);
 	if (err != 0)
 		return refuse(clients, err);
-	*change =
-		(struct tdm_change){ .kind = kind, .is_ambiguous = is_ambiguous, .kernel_type = TDM_KERNEL_TYPES - 1 };
+	*change = (struct tdm_change){ .kind = kind, .is_ambiguous = is_ambiguous };
+	change->kernel_type = tdm_client_kernel_type(client, freed.name);
 	change->bytes = was.asked_bytes - device->now[kind]->asked_bytes;
-	for (unsigned type = 0; wants_name && type < TDM_KERNEL_TYPES; type++)
-		if (freed.name != 0 && freed.name == client->names[type])
-			change->kernel_type = type;
 	count_change(clients, device, change, &was);
 	clients->counters.releases++;
 	clients->counters.ambiguous += is_ambiguous;

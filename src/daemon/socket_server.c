@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum {
@@ -48,6 +49,8 @@ static void reply(struct tdm_connection *c, const struct tdm_wire_reply *what)
 {
 	uint8_t bytes[TDM_WIRE_SIZE_MAX];
 	size_t size = c->wire.size, at = 0;
+	if (c->server->is_ending && c->out.len != 0)
+		return;
 	c->server->replied_round = c->server->loop->rounds + 1;
 	c->server->loop->rest_ns = 0;
 	tdm_wire_put_reply(what, c->wire.size, bytes);
@@ -234,6 +237,8 @@ static bool divide(struct tdm_connection *c, const uint8_t *bytes, size_t count,
 static void connection_close(struct tdm_connection *c)
 {
 	leave_client(c);
+	if (c->server->drain_next == c)
+		c->server->drain_next = c->next;
 	tdm_loop_remove(c->server->loop, &c->watch);
 	close(c->watch.fd);
 	*c->prev = c->next;
@@ -372,6 +377,29 @@ static void listener_ready(struct tdm_watch *watch, uint32_t events)
 			close(fd);
 			server->counters.refused_connections++;
 		}
+	}
+}
+
+void tdm_server_drain(struct tdm_server *server)
+{
+	enum { ROUNDS = 1024 }; /* more than a queue of connections can be long */
+	server->is_ending = true;
+	for (unsigned i = 0; i < TDM_FORM_COUNT; i++) {
+		uint64_t before = UINT64_MAX, now = 0;
+		for (int round = 0; server->listeners[i].at.fd >= 0 && now != before && round < ROUNDS; round++) {
+			before = now;
+			listener_ready(&server->listeners[i].watch, 0);
+			now = server->counters.connections + server->counters.refused_connections;
+		}
+	}
+	/* A process that has ended may take several connections with it. */
+	for (struct tdm_connection *c = server->first; c != NULL; c = server->drain_next) {
+		int waiting = 0;
+		server->drain_next = c->next;
+		ioctl(c->watch.fd, FIONREAD, &waiting);
+		for (size_t reads = (size_t)waiting / read_share(server) + 1; reads != 0 && !c->is_ending; reads--)
+			if (!tdm_connection_read(c))
+				break;
 	}
 }
 

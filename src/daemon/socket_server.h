@@ -83,10 +83,12 @@ struct tdm_server {
 	int spare_fd; /* given up to refuse a connection when descriptors have run out */
 	struct tdm_server_counters counters;
 	struct tdm_timer statistics;
-	uint8_t *bytes;         /* what is being read */
-	uint64_t nameless;      /* kernels that came without an id: their number is the id */
-	uint64_t replied_round; /* the last round of the loop with a reply, counted from 1 */
-	bool is_given;          /* another daemon has taken everything */
+	uint8_t *bytes;                    /* what is being read */
+	uint64_t nameless;                 /* kernels that came without an id: their number is the id */
+	uint64_t replied_round;            /* the last round of the loop with a reply, counted from 1 */
+	bool is_given;                     /* another daemon has taken everything */
+	bool is_ending;                    /* replies are not kept for clients that do not read */
+	struct tdm_connection *drain_next; /* whose turn it is when the daemon ends */
 };
 
 /* 0, or a negative code after a message. */
@@ -95,6 +97,9 @@ void tdm_server_done(struct tdm_server *server);
 
 /* A connection that is open already. NULL if it cannot be served; the descriptor is still the caller's. */
 struct tdm_connection *tdm_connection_new(struct tdm_server *server, int fd, enum tdm_wire_form form);
+
+/* The daemon is about to end: takes in all that clients have sent by now, whether they read their replies or not. */
+void tdm_server_drain(struct tdm_server *server);
 
 /* Reads what a connection has sent. False if it was closed. */
 bool tdm_connection_read(struct tdm_connection *connection);
