@@ -224,7 +224,7 @@ static int judge(const char *path, uint64_t *ended_ns, bool *live)
 int tdm_archive_add(struct tdm_archive *archive, const char *path)
 {
 	struct stat st;
-	uint64_t ended_ns;
+	uint64_t ended_ns = 0;
 	bool is_live;
 	if (has_path(&archive->memory, path))
 		return 0;
