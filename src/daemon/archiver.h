@@ -1,21 +1,15 @@
-/*
- * Moves the ledgers of ended clients from memory to disk, a piece at a time between the rounds of the loop. A process
- * of its own waits until a copy is on the disk: clients must not.
- */
+/* Moves the ledgers of ended clients from memory to disk, a piece at a time between the rounds of the loop. */
 #ifndef TDM_DAEMON_ARCHIVER_H
 #define TDM_DAEMON_ARCHIVER_H
 
 #include "daemon/daemon.h"
 #include "daemon/loop.h"
-#include "daemon/worker.h"
 #include "ledger/ledger_archive.h"
 
 struct tdm_archiver {
 	struct tdm_loop *loop;
 	struct tdm_archive *archive;
 	struct tdm_timer timer;
-	struct tdm_worker syncing; /* waits for the disk */
-	bool is_synced;            /* it has said so */
 };
 
 /* 0 or -ENOMEM. What earlier daemons have left is found here, too. */

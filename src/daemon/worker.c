@@ -115,7 +115,7 @@ void tdm_worker_stop(struct tdm_worker *worker)
 	close_pipe(worker);
 	if (worker->pid != 0) {
 		kill(worker->pid, SIGKILL);
-		waitpid(worker->pid, NULL, 0); /* what it waits for cannot be long: memory, or one write of a disk */
+		waitpid(worker->pid, NULL, 0); /* what it waits for cannot be long: it only reads memory */
 		worker->pid = 0;
 	}
 	if (worker->end.fd >= 0) {
