@@ -166,10 +166,3 @@ int tdm_archive_copy_some(struct tdm_archive_copy *copy, size_t bytes)
 	}
 	return err == 0 && copy->at < copy->size ? 1 : err;
 }
-
-bool tdm_archive_copy_temp(const struct tdm_archive_copy *copy, char path[TDM_LEDGER_PATH_MAX])
-{
-	char temp[64];
-	format_temp(copy, temp);
-	return snprintf(path, TDM_LEDGER_PATH_MAX, "%s/%s", copy->folder_path, temp) < TDM_LEDGER_PATH_MAX;
-}

@@ -3,7 +3,6 @@
 #ifndef TDM_LEDGER_ARCHIVE_COPY_H
 #define TDM_LEDGER_ARCHIVE_COPY_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,9 +25,6 @@ int tdm_archive_copy_begin(struct tdm_archive_copy *copy, const char *path, cons
 
 /* Copies at most `bytes` bytes more. 1: there are more; 0: all are copied; or -errno. */
 int tdm_archive_copy_some(struct tdm_archive_copy *copy, size_t bytes);
-
-/* The path of the copy until it is finished. False if it is too long. */
-bool tdm_archive_copy_temp(const struct tdm_archive_copy *copy, char path[TDM_LEDGER_PATH_MAX]);
 
 /* Gives the copy its name and removes the old file. 0, and `path` is the new one; or -errno. */
 int tdm_archive_copy_finish(struct tdm_archive_copy *copy);

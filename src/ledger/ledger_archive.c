@@ -49,7 +49,6 @@ struct tdm_archive {
 	struct place memory, disk;
 	struct tdm_archive_copy copy;
 	bool is_copying;      /* the oldest one in memory */
-	bool is_syncing;      /* its copy is complete, but not on the disk yet */
 	uint64_t retry_ns;    /* real-time clock */
 	struct place waiting; /* ledgers whose clients live, though nobody writes them */
 	size_t looked;        /* at so many of them in this round */
@@ -357,7 +356,7 @@ static bool end_copying(struct tdm_archive *archive, int err, uint64_t real_ns)
 	if (err == 0)
 		err = tdm_archive_copy_finish(&archive->copy);
 	tdm_archive_copy_end(&archive->copy);
-	archive->is_copying = archive->is_syncing = false;
+	archive->is_copying = false;
 	if (err != 0)
 		return note_failure(archive, err, real_ns);
 	struct stat st;
@@ -372,20 +371,8 @@ static bool end_copying(struct tdm_archive *archive, int err, uint64_t real_ns)
 
 static bool go_on_copying(struct tdm_archive *archive, uint64_t real_ns, size_t bytes)
 {
-	const struct tdm_archive_options *options = &archive->options;
-	char path[TDM_LEDGER_PATH_MAX];
 	int err = tdm_archive_copy_some(&archive->copy, bytes);
-	if (err == 1)
-		return true;
-	archive->is_syncing = err == 0 && options->sync != NULL && tdm_archive_copy_temp(&archive->copy, path) &&
-			      options->sync(options->sync_context, path) == 0;
-	return !archive->is_syncing && end_copying(archive, err, real_ns);
-}
-
-void tdm_archive_synced(struct tdm_archive *archive, int err, uint64_t real_ns)
-{
-	if (archive->is_syncing)
-		end_copying(archive, err, real_ns);
+	return err == 1 || end_copying(archive, err, real_ns);
 }
 
 /* Looks whether the client of one of those that wait has ended. False: not before the next round. */
@@ -409,8 +396,6 @@ static bool look_at_one(struct tdm_archive *archive, uint64_t real_ns)
 bool tdm_archive_step(struct tdm_archive *archive, uint64_t real_ns, size_t bytes)
 {
 	const struct tdm_archive_options *options = &archive->options;
-	if (archive->is_syncing)
-		return false;
 	if (archive->is_copying)
 		return go_on_copying(archive, real_ns, bytes);
 	if (is_due(&archive->disk, &options->disk, real_ns)) {

@@ -30,10 +30,6 @@ struct tdm_archive_options {
 	const char *dir;                        /* of live ledgers; NULL: the default of tdm_ledger_dir() */
 	const char *state_dir;                  /* on disk; NULL: the default of tdm_archive_state_dir() */
 	struct tdm_archive_limits memory, disk; /* when a ledger leaves either place */
-	/* Called when a copy is complete: makes sure that the file at `path` is on the disk, elsewhere, and then calls
-	 * tdm_archive_synced(). 0, or -errno: nobody waits for the disk. May be NULL. */
-	int (*sync)(void *context, const char *path);
-	void *sync_context;
 };
 
 struct tdm_archive_stats {
@@ -72,9 +68,6 @@ int tdm_archive_add(struct tdm_archive *archive, const char *path);
 /* Does a piece of what the limits demand, which copies at most `bytes` bytes. `real_ns`: real-time clock. True: there
  * is more to do now; false: not before another ledger is added or grows too old. */
 bool tdm_archive_step(struct tdm_archive *archive, uint64_t real_ns, size_t bytes);
-
-/* The copy that sync() was called for is on the disk, or (-errno) is not. */
-void tdm_archive_synced(struct tdm_archive *archive, int err, uint64_t real_ns);
 
 struct tdm_archive_stats tdm_archive_get_stats(const struct tdm_archive *archive);
 

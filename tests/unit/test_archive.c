@@ -286,58 +286,6 @@ static void damaged_one_of_a_client_that_lives(void **state)
 	tdm_archive_free(archive);
 }
 
-static char synced[TDM_LEDGER_PATH_MAX];
-
-static int note_sync(void *context, const char *path)
-{
-	assert_ptr_equal(context, synced);
-	strcpy(synced, path);
-	return 0;
-}
-
-/* A copy gets its name, and the ledger goes, only when the copy is on the disk. */
-static void waits_for_the_disk(void **state)
-{
-	struct tdm_archive_options options = { .dir = ledgers_dir,
-		.state_dir = state_dir,
-		.memory = { 0, 0, 0 },
-		.disk = any,
-		.sync = note_sync,
-		.sync_context = synced };
-	char path[TDM_LEDGER_PATH_MAX];
-	struct stat st;
-	(void)state;
-	leave_dead(1, 10, TDM_NS_PER_S, path);
-	struct tdm_archive *archive = tdm_archive_new(&options);
-	assert_int_equal(tdm_archive_find(archive), 0);
-	assert_int_equal(finish(archive, 2 * TDM_NS_PER_S).moved, 0);
-	assert_int_equal(lstat(synced, &st), 0);
-	assert_int_equal(access(path, F_OK), 0);
-	assert_int_equal(access(on_disk(1), F_OK), -1);
-	tdm_archive_synced(archive, 0, 2 * TDM_NS_PER_S);
-	assert_int_equal(finish(archive, 2 * TDM_NS_PER_S).moved, 1);
-	assert_int_equal(access(path, F_OK), -1);
-	assert_int_equal(buffers_in(on_disk(1)), 10);
-	/* A disk that fails: the ledger stays if there is room. */
-	unlink(on_disk(1));
-	tdm_archive_free(archive);
-	options.memory = (struct tdm_archive_limits){ 0, 10, UINT64_MAX };
-	leave_dead(1, 10, TDM_NS_PER_S, path);
-	archive = tdm_archive_new(&options);
-	assert_int_equal(tdm_archive_find(archive), 0);
-	assert_int_equal(finish(archive, 2 * TDM_NS_PER_S).moved, 0);
-	tdm_archive_synced(archive, -EIO, 2 * TDM_NS_PER_S);
-	const struct tdm_archive_stats stats = finish(archive, 3 * TDM_NS_PER_S);
-	assert_int_equal(stats.failed, 1);
-	assert_int_equal(stats.err, -EIO);
-	assert_int_equal(stats.memory_count, 1);
-	assert_int_equal(access(path, F_OK), 0);
-	assert_int_equal(access(on_disk(1), F_OK), -1);
-	assert_int_equal(access(synced, F_OK), -1);
-	unlink(path);
-	tdm_archive_free(archive);
-}
-
 /* There is no place on disk: memory stays bounded, and what is dropped is counted. */
 static void nowhere_to_move(void **state)
 {
@@ -400,7 +348,6 @@ int main(void)
 		cmocka_unit_test(copied_in_pieces),
 		cmocka_unit_test(damaged_ones_have_the_same_limits),
 		cmocka_unit_test(damaged_one_of_a_client_that_lives),
-		cmocka_unit_test(waits_for_the_disk),
 		cmocka_unit_test(nowhere_to_move),
 		cmocka_unit_test(state_dir_from_environment),
 	};
