@@ -24,6 +24,7 @@ enum {
 	X(GROWS, BROKEN, "grows")                 /* the old buffers of the site grow steadily, and none are freed */ \
 	X(REPLACED, BROKEN, "replaced_by_larger") /* its buffers are freed, but for a larger one each time */         \
 	X(AT_EXIT, BROKEN, "never_freed")         /* the program exited without freeing it */                         \
+	X(LEFT, BROKEN, "client_ended")           /* left by a client of a daemon; how it ended is not known */       \
 	X(UNSURE, WARNING, "may_grow")            /* it grows, but too little was seen to be sure */                  \
 	X(OUTGROWN, WARNING, "may_be_replaced_by_larger") /* the same, but too little was seen to be sure */          \
 	X(SLOWS, WARNING, "slows_down")                   /* it grows, but ever more slowly */                        \

@@ -368,18 +368,14 @@ bool tdm_leaks_is_in_step(const struct tdm_leaks_facts *f, const uint64_t *kerne
 	return births != 0 && (double)near >= IN_STEP_SHARE * (double)births;
 }
 
-/* Whether what a program held at its end counts as never freed. Nobody knows how one ended that a daemon wrote for, and
- * a server has always called that a leak. */
-static bool was_left(const struct tdm_process *who)
-{
-	return who->closed || who->is_on_behalf;
-}
-
 static enum tdm_leak_why judge_ended(const struct tdm_leaks_facts *f)
 {
 	if (is_left_to_card(f->site->kind))
 		return TDM_LEAK_RUNTIME;
-	return was_left(&f->process->who) ? TDM_LEAK_AT_EXIT : TDM_LEAK_KILLED;
+	/* Nobody knows how one ended that a daemon wrote for, and a server has always called that a leak. */
+	if (f->process->who.is_on_behalf)
+		return TDM_LEAK_LEFT;
+	return f->process->who.closed ? TDM_LEAK_AT_EXIT : TDM_LEAK_KILLED;
 }
 
 enum tdm_leak_why tdm_leaks_judge_site(
@@ -387,7 +383,7 @@ enum tdm_leak_why tdm_leaks_judge_site(
 {
 	enum tdm_leak_why why = TDM_LEAK_UNWATCHED;
 	bool ended = f->process->who.life == TDM_LIFE_ENDED;
-	if (ended && was_left(&f->process->who))
+	if (ended && (f->process->who.closed || f->process->who.is_on_behalf))
 		return judge_ended(f);
 	if (f->windows >= TDM_LEAKS_SUSPECT_WINDOWS)
 		why = tdm_leaks_judge_watched(f, process);

@@ -40,7 +40,7 @@ static int write_text(FILE *stream, const struct tdm_buf *text, const char *name
 }
 
 /* Writes the page of a command, or the main page (NULL). */
-static int write_page(const char *dir, const struct tdm_cmd *cmd, const char *date)
+static int write_page(const char *dir, const struct tdm_cmd *cmd, const struct tdm_cmd *program, const char *date)
 {
 	struct tdm_buf path, text;
 	int code = EXIT_FAILURE;
@@ -51,9 +51,9 @@ static int write_page(const char *dir, const struct tdm_cmd *cmd, const char *da
 	else
 		tdm_buf_printf(&path, "%s/tidemark%s%s.1", dir, cmd != NULL ? "-" : "", cmd != NULL ? cmd->name : "");
 	if (cmd != NULL)
-		tdm_docs_man_command(&text, cmd, date);
+		tdm_docs_man_command(&text, cmd, program, date);
 	else
-		tdm_docs_man(&text, date);
+		tdm_docs_man(&text, program, date);
 	const char *name = tdm_buf_str(&path).ptr;
 	FILE *stream = tdm_buf_failed(&path) ? NULL : fopen(name, "w");
 	if (stream != NULL)
@@ -75,11 +75,11 @@ static int write_pages(const char *dir, const struct tdm_cmd *program)
 		fprintf(stderr, "tidemark-docgen: cannot make %s: %s\n", dir, strerror(errno));
 		return EXIT_FAILURE;
 	}
-	int code = write_page(dir, NULL, date);
+	int code = write_page(dir, NULL, program, date);
 	for (size_t i = 0; code == EXIT_SUCCESS && tdm_cmds[i] != NULL; i++)
-		code = write_page(dir, tdm_cmds[i], date);
+		code = write_page(dir, tdm_cmds[i], program, date);
 	if (code == EXIT_SUCCESS && program != NULL)
-		code = write_page(dir, program, date);
+		code = write_page(dir, program, program, date);
 	return code;
 }
 

@@ -213,19 +213,22 @@ static void put_page_name(struct tdm_buf *out, const struct tdm_cmd *cmd, bool m
 	tdm_buf_puts(out, more ? " (1),\n" : " (1)\n");
 }
 
-/* Lists the other pages, without `self`. tidemark(1) comes first unless it is this page (NULL). */
-static void put_see_also(struct tdm_buf *out, const struct tdm_cmd *self)
+/* Lists the other pages, without `self`. tidemark(1) comes first unless it is this page (NULL), `program` last. */
+static void put_see_also(struct tdm_buf *out, const struct tdm_cmd *self, const struct tdm_cmd *program)
 {
+	bool has_program = program != NULL && program != self;
 	size_t last = 0;
 	for (size_t i = 0; tdm_cmds[i] != NULL; i++)
 		if (tdm_cmds[i] != self)
 			last = i + 1;
 	tdm_buf_puts(out, ".SH \"SEE ALSO\"\n");
 	if (self != NULL)
-		tdm_buf_puts(out, last != 0 ? ".BR tidemark (1),\n" : ".BR tidemark (1)\n");
+		tdm_buf_puts(out, last != 0 || has_program ? ".BR tidemark (1),\n" : ".BR tidemark (1)\n");
 	for (size_t i = 0; tdm_cmds[i] != NULL; i++)
 		if (tdm_cmds[i] != self)
-			put_page_name(out, tdm_cmds[i], i + 1 != last);
+			put_page_name(out, tdm_cmds[i], i + 1 != last || has_program);
+	if (has_program)
+		tdm_buf_printf(out, ".BR %s (1)\n", program->name);
 }
 
 static void put_commands(struct tdm_buf *out)
@@ -238,7 +241,7 @@ static void put_commands(struct tdm_buf *out)
 	}
 }
 
-void tdm_docs_man(struct tdm_buf *out, const char *date)
+void tdm_docs_man(struct tdm_buf *out, const struct tdm_cmd *program, const char *date)
 {
 	put_head(out, "tidemark", "memory observability for Tenstorrent accelerators", date);
 	tdm_buf_puts(out, ".SH SYNOPSIS\n");
@@ -258,10 +261,11 @@ void tdm_docs_man(struct tdm_buf *out, const char *date)
 	for (size_t i = 0; tdm_cmds[i] != NULL; i++)
 		if (tdm_cmds[i]->examples != NULL && tdm_cmds[i]->examples->command != NULL)
 			put_example(out, &tdm_cmds[i]->examples[0]);
-	put_see_also(out, NULL);
+	put_see_also(out, NULL, program);
 }
 
-void tdm_docs_man_command(struct tdm_buf *out, const struct tdm_cmd *cmd, const char *date)
+void tdm_docs_man_command(
+	struct tdm_buf *out, const struct tdm_cmd *cmd, const struct tdm_cmd *program, const char *date)
 {
 	struct tdm_buf name;
 	tdm_buf_init(&name);
@@ -280,5 +284,5 @@ void tdm_docs_man_command(struct tdm_buf *out, const struct tdm_cmd *cmd, const 
 	tdm_buf_puts(out, ".SH EXAMPLES\n");
 	for (const struct tdm_example *example = cmd->examples; example != NULL && example->command != NULL; example++)
 		put_example(out, example);
-	put_see_also(out, cmd);
+	put_see_also(out, cmd, program);
 }

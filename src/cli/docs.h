@@ -12,8 +12,10 @@
 /* Escapes a text so that roff prints it literally. `line_start`: it is at the start of an input line. */
 void tdm_docs_escape(struct tdm_buf *out, struct tdm_str text, bool line_start);
 
-/* `date` is "2026-01-31", for the footer of the page. */
-void tdm_docs_man(struct tdm_buf *out, const char *date);
-void tdm_docs_man_command(struct tdm_buf *out, const struct tdm_cmd *cmd, const char *date);
+/* `date` is "2026-01-31", for the footer of the page. `program`: one that is no command, with a page of its own, which
+ * the others name; NULL: none. */
+void tdm_docs_man(struct tdm_buf *out, const struct tdm_cmd *program, const char *date);
+void tdm_docs_man_command(
+	struct tdm_buf *out, const struct tdm_cmd *cmd, const struct tdm_cmd *program, const char *date);
 
 #endif

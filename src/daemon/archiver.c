@@ -15,7 +15,7 @@ static void step(struct tdm_timer *timer, uint64_t now_ns)
 	struct tdm_archive_stats stats = tdm_archive_get_stats(archiver->archive);
 	if (has_more)
 		tdm_loop_start(archiver->loop, timer, NEXT_NS);
-	else if (stats.memory_count + stats.disk_count != 0)
+	else if (stats.memory_count + stats.disk_count + stats.waiting != 0)
 		tdm_loop_start(archiver->loop, timer, LOOK_NS);
 }
 

@@ -380,6 +380,14 @@ static uint32_t kernel_name(struct tdm_client *client, unsigned type)
 	return client->names[type];
 }
 
+/* The names of kernels that the ledger has. */
+static void find_kernel_names(struct tdm_client *client)
+{
+	for (unsigned type = 0; type < TDM_KERNEL_TYPES; type++)
+		client->names[type] = tdm_blobs_find(
+			&client->writer->blobs, TDM_BLOB_TEXT, tdm_kernel_types[type], strlen(tdm_kernel_types[type]));
+}
+
 /* Goes on with one ledger. Its process may have ended meanwhile. */
 static void resume_one(struct tdm_clients *clients, const char *path)
 {
@@ -397,11 +405,8 @@ static void resume_one(struct tdm_clients *clients, const char *path)
 	}
 	client->writer = writer;
 	client->self = tdm_writer_thread(writer);
+	find_kernel_names(client);
 	sum_client(client, 1);
-	uint64_t kernels, bytes;
-	tdm_client_count(client, -1, TDM_KIND_KERNEL, &kernels, &bytes);
-	for (unsigned type = 0; kernels != 0 && type < TDM_KERNEL_TYPES; type++)
-		kernel_name(client, type); /* finds those of the kernels that are there */
 	clients->counters.resumed++;
 	if (client->life.fd < 0 && is_dead(client))
 		client_over(client);
@@ -621,12 +626,9 @@ int tdm_client_free(struct tdm_client *client, int32_t number, uint32_t kinds, u
 		return unknown_release(client, device, kinds, id);
 	if (err != 0)
 		return refuse(clients, err);
-	*change =
-		(struct tdm_change){ .kind = kind, .is_ambiguous = is_ambiguous, .kernel_type = TDM_KERNEL_TYPES - 1 };
+	*change = (struct tdm_change){ .kind = kind, .is_ambiguous = is_ambiguous };
+	change->kernel_type = tdm_client_kernel_type(client, freed.name);
 	change->bytes = was.bytes - device->now[kind]->asked_bytes;
-	for (unsigned type = 0; wants_name && type < TDM_KERNEL_TYPES; type++)
-		if (freed.name != 0 && freed.name == client->names[type])
-			change->kernel_type = type;
 	count_change(client, device, change, &was);
 	clients->counters.releases++;
 	clients->counters.ambiguous += is_ambiguous;

@@ -132,6 +132,15 @@ int tdm_client_alloc(struct tdm_client *client, int32_t device, enum tdm_kind ki
 	uint32_t more, struct tdm_change *change);
 int tdm_client_free(struct tdm_client *client, int32_t device, uint32_t kinds, uint64_t id, struct tdm_change *change);
 
+/* The type of a kernel: an index of tdm_kernel_types. `name`: as in its buffer. */
+static inline unsigned tdm_client_kernel_type(const struct tdm_client *client, uint32_t name)
+{
+	unsigned type = 0;
+	while (type < TDM_KERNEL_TYPES - 1 && (name == 0 || name != client->names[type]))
+		type++;
+	return type;
+}
+
 /* After a batch of reports: makes a deleted ledger anew. */
 void tdm_client_settle(struct tdm_client *client);
 

@@ -36,12 +36,14 @@ static void raise_descriptors(void)
 static void got_signal(void *context, int number)
 {
 	struct daemon *daemon = context;
-	if (number == SIGUSR1)
+	if (number == SIGUSR1) {
 		tdm_server_dump(&daemon->server);
-	else if (number == SIGUSR2)
+	} else if (number == SIGUSR2) {
 		tdm_server_dump_statistics(&daemon->server);
-	else
+	} else {
+		tdm_server_drain(&daemon->server);
 		tdm_loop_finish(&daemon->loop);
+	}
 }
 
 static int watch_signals(struct daemon *daemon)

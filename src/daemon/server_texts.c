@@ -297,10 +297,7 @@ static bool put_kernel(void *context, const struct tdm_client *client, const str
 	if (list->left == 0)
 		return false;
 	list->left--;
-	const char *type = tdm_kernel_types[TDM_KERNEL_TYPES - 1];
-	for (unsigned i = 0; i < TDM_KERNEL_TYPES; i++)
-		if (slot->name != 0 && slot->name == client->names[i])
-			type = tdm_kernel_types[i];
+	const char *type = tdm_kernel_types[tdm_client_kernel_type(client, slot->name)];
 	double age_ns = list->now_tsc > more->tsc ? (double)(list->now_tsc - more->tsc) * list->ns_per_tick : 0;
 	tdm_buf_printf(list->out,
 		"  ├─ Kernel ID: 0x%" PRIx64

@@ -268,6 +268,8 @@ static void connection_close(struct tdm_connection *c)
 	if (c->client != NULL)
 		tdm_client_hint(c->client);
 	leave_client(c);
+	if (c->server->drain_next == c)
+		c->server->drain_next = c->next;
 	tdm_loop_remove(c->server->loop, &c->watch);
 	close(c->watch.fd);
 	*c->prev = c->next;
@@ -484,8 +486,30 @@ static void read_rest(struct tdm_connection *c)
 	do {
 		before = server->counters.bytes;
 		drop_out(c); /* nobody waits for it */
-	} while (before - begin < (uint64_t)waiting && tdm_connection_read(c) && c->client == client &&
+	} while (before - begin < (uint64_t)waiting && tdm_connection_read(c) &&
+		 (client == NULL || c->client == client) &&
 		 server->counters.bytes != before);
+}
+
+void tdm_server_drain(struct tdm_server *server)
+{
+	enum { ROUNDS = 1024 }; /* more than a queue of connections can be long */
+	tdm_quick_free(server->quick);
+	server->quick = NULL;
+	for (unsigned i = 0; i < TDM_FORM_COUNT; i++) {
+		uint64_t before = UINT64_MAX, now = 0;
+		for (int round = 0; server->listeners[i].at.fd >= 0 && now != before && round < ROUNDS; round++) {
+			before = now;
+			listener_ready(&server->listeners[i].watch, 0);
+			now = server->counters.connections + server->counters.refused_connections;
+		}
+	}
+	/* A process that has ended may take several connections with it. */
+	for (struct tdm_connection *c = server->first; c != NULL; c = server->drain_next) {
+		server->drain_next = c->next;
+		if (!c->is_ending)
+			read_rest(c);
+	}
 }
 
 /* The process of these connections has ended: what they have sent still counts. */

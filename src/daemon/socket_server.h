@@ -98,6 +98,7 @@ struct tdm_server {
 	uint64_t list_ns;       /* that lists have taken, less a share of the time since */
 	uint64_t list_at_ns;    /* when that was true */
 	bool is_given;          /* another daemon has taken everything */
+	struct tdm_connection *drain_next; /* whose turn it is when the daemon ends */
 };
 
 /* 0, or a negative code after a message. */
@@ -106,6 +107,9 @@ void tdm_server_done(struct tdm_server *server);
 
 /* A connection that is open already. NULL if it cannot be served; the descriptor is still the caller's. */
 struct tdm_connection *tdm_connection_new(struct tdm_server *server, int fd, enum tdm_wire_form form);
+
+/* The daemon is about to end: takes in all that clients have sent by now, whether they read their replies or not. */
+void tdm_server_drain(struct tdm_server *server);
 
 /* Reads what a connection has sent. False if it was closed. */
 bool tdm_connection_read(struct tdm_connection *connection);

@@ -129,8 +129,8 @@ static ssize_t copy_piece(struct tdm_archive_copy *copy, size_t bytes)
 	return got;
 }
 
-/* Gives the copy its name, which another process that had the same pid may have taken, and removes the old file. */
-static int finish(struct tdm_archive_copy *copy)
+/* Another process that had the same pid may have taken the name. */
+int tdm_archive_copy_finish(struct tdm_archive_copy *copy)
 {
 	char temp[64], name[64], old[TDM_LEDGER_PATH_MAX];
 	struct stat st;
@@ -164,10 +164,5 @@ int tdm_archive_copy_some(struct tdm_archive_copy *copy, size_t bytes)
 		bytes -= got > 0 ? (size_t)got : 0;
 		err = got < 0 ? (int)got : 0;
 	}
-	if (err == 0 && copy->at < copy->size)
-		return 1;
-	if (err == 0)
-		err = finish(copy);
-	tdm_archive_copy_end(copy);
-	return err;
+	return err == 0 && copy->at < copy->size ? 1 : err;
 }

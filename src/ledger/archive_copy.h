@@ -23,10 +23,13 @@ struct tdm_archive_copy {
 /* Begins to move a ledger of this user into its folder of `state_dir`, which is made if necessary. 0 or -errno. */
 int tdm_archive_copy_begin(struct tdm_archive_copy *copy, const char *path, const char *state_dir, uint64_t ended_ns);
 
-/* Copies at most `bytes` bytes more. 1: not finished; 0: moved, and `path` is the new one; -errno: it was given up. */
+/* Copies at most `bytes` bytes more. 1: there are more; 0: all are copied; or -errno. */
 int tdm_archive_copy_some(struct tdm_archive_copy *copy, size_t bytes);
 
-/* Gives up what is not finished. */
+/* Gives the copy its name and removes the old file. 0, and `path` is the new one; or -errno. */
+int tdm_archive_copy_finish(struct tdm_archive_copy *copy);
+
+/* After an error, after the last step, or to give up what is not finished. */
 void tdm_archive_copy_end(struct tdm_archive_copy *copy);
 
 #endif

@@ -234,20 +234,39 @@ static uint32_t put_new(
 	return number;
 }
 
+static uint32_t find_locked(
+	const struct tdm_blobs *blobs, enum tdm_blob_kind kind, uint64_t hash, const void *content, size_t bytes)
+{
+	uint32_t at = (uint32_t)hash & blobs->mask;
+	for (; blobs->cells[at].number != 0; at = (at + 1) & blobs->mask)
+		if (blobs->cells[at].hash == hash && same_content(blobs, &blobs->cells[at], kind, content, bytes))
+			break;
+	return blobs->cells[at].number;
+}
+
+uint32_t tdm_blobs_find(struct tdm_blobs *blobs, enum tdm_blob_kind kind, const void *content, size_t bytes)
+{
+	if (!tdm_lock_take(&blobs->lock))
+		return 0;
+	uint32_t number = find_locked(blobs, kind, hash_of(kind, content, bytes), content, bytes);
+	tdm_lock_give(&blobs->lock);
+	return number;
+}
+
 static uint32_t put_locked(
 	struct tdm_blobs *blobs, enum tdm_blob_kind kind, const void *content, size_t bytes, bool *is_new)
 {
 	struct tdm_quiet guard;
 	uint64_t hash = hash_of(kind, content, bytes);
-	for (uint32_t at = (uint32_t)hash & blobs->mask; blobs->cells[at].number != 0; at = (at + 1) & blobs->mask)
-		if (blobs->cells[at].hash == hash && same_content(blobs, &blobs->cells[at], kind, content, bytes))
-			return blobs->cells[at].number;
+	uint32_t number = find_locked(blobs, kind, hash, content, bytes);
+	if (number != 0)
+		return number;
 	if (blobs->retry != 0) {
 		blobs->retry--;
 		return 0;
 	}
 	tdm_quiet_begin(&guard);
-	uint32_t number = put_new(blobs, kind, hash, content, bytes);
+	number = put_new(blobs, kind, hash, content, bytes);
 	tdm_quiet_end(&guard);
 	*is_new = number != 0;
 	return number;

@@ -52,6 +52,9 @@ int tdm_blobs_resume(struct tdm_blobs *blobs, const struct tdm_ledger_header *he
 void tdm_blobs_done(struct tdm_blobs *blobs); /* frees private memory only */
 void tdm_blobs_unload(void);                  /* frees what all ledgers share */
 
+/* The number of this content if it is stored, else 0. */
+uint32_t tdm_blobs_find(struct tdm_blobs *blobs, enum tdm_blob_kind kind, const void *content, size_t bytes);
+
 /* The number of this content, which is stored if it is new; 0 when there is no room. `is_new` may be NULL. */
 uint32_t tdm_blobs_put(
 	struct tdm_blobs *blobs, enum tdm_blob_kind kind, const void *content, size_t bytes, bool *is_new);

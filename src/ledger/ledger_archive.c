@@ -22,6 +22,8 @@
 
 /* After a failure, the next attempt waits for so long. */
 #define RETRY_NS (60 * TDM_NS_PER_S)
+/* The clients of those that nobody writes any more are looked at so often. */
+#define LOOK_NS  (60 * TDM_NS_PER_S)
 #define DAY_NS   (24 * UINT64_C(3600) * TDM_NS_PER_S)
 
 const struct tdm_archive_limits tdm_archive_memory_limits = { 600 * TDM_NS_PER_S, 256, UINT64_C(64) << 20 };
@@ -46,8 +48,11 @@ struct tdm_archive {
 	int state_err; /* why there is no place on disk; 0: there is */
 	struct place memory, disk;
 	struct tdm_archive_copy copy;
-	bool is_copying;   /* the oldest one in memory */
-	uint64_t retry_ns; /* real-time clock */
+	bool is_copying;      /* the oldest one in memory */
+	uint64_t retry_ns;    /* real-time clock */
+	struct place waiting; /* ledgers whose clients live, though nobody writes them */
+	size_t looked;        /* at so many of them in this round */
+	uint64_t look_ns;     /* when the next round begins: real-time clock */
 	struct tdm_archive_stats stats;
 };
 
@@ -97,6 +102,7 @@ void tdm_archive_free(struct tdm_archive *archive)
 		tdm_archive_copy_end(&archive->copy);
 	place_done(&archive->memory);
 	place_done(&archive->disk);
+	place_done(&archive->waiting);
 	free(archive);
 }
 
@@ -116,11 +122,16 @@ static int place_add(struct place *place, const char *path, uint64_t bytes, uint
 	return 0;
 }
 
+static void place_drop(struct place *place, size_t i)
+{
+	free(place->list[i].path);
+	place->bytes -= place->list[i].bytes;
+	memmove(place->list + i, place->list + i + 1, (--place->count - i) * sizeof *place->list);
+}
+
 static void place_drop_first(struct place *place)
 {
-	free(place->list[0].path);
-	place->bytes -= place->list[0].bytes;
-	memmove(place->list, place->list + 1, --place->count * sizeof *place->list);
+	place_drop(place, 0);
 }
 
 static bool has_path(const struct place *place, const char *path)
@@ -129,6 +140,12 @@ static bool has_path(const struct place *place, const char *path)
 		if (strcmp(place->list[i].path, path) == 0)
 			return true;
 	return false;
+}
+
+static bool process_has_ended(int32_t pid, uint64_t start_time)
+{
+	uint64_t start = tdm_ledger_start_of(pid);
+	return start != 0 ? start != start_time : kill(pid, 0) != 0 && errno == ESRCH;
 }
 
 /* Whether the process that a ledger was written for has ended. In doubt it lives. */
@@ -143,8 +160,7 @@ static bool client_has_ended(const struct tdm_ledger *ledger)
 		return true;
 	if (stat("/proc/self/ns/pid", &ns) != 0 || ns.st_ino != who->pid_namespace)
 		return false;
-	uint64_t start = tdm_ledger_start_of(who->pid);
-	return start != 0 ? start != who->start_time : kill(who->pid, 0) != 0 && errno == ESRCH;
+	return process_has_ended(who->pid, who->start_time);
 }
 
 static uint64_t live_buffers(const struct tdm_ledger *ledger)
@@ -156,12 +172,40 @@ static uint64_t live_buffers(const struct tdm_ledger *ledger)
 	return live;
 }
 
+/*
+ * The same for a ledger that cannot be read. Its name says whose it is. If the beginning is that of a ledger which a
+ * program writes itself, it is not the daemon's.
+ */
+static int judge_damaged(const char *path, uint64_t *ended_ns)
+{
+	struct tdm_ledger_header header = { 0 };
+	struct tdm_ledger_name name;
+	struct stat st;
+	int err = tdm_ledger_check_dead(path);
+	int fd = err == 0 ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+	if (fd < 0)
+		return err != 0 ? err : -errno;
+	ssize_t got = pread(fd, &header, sizeof header, 0);
+	err = got < 0 || fstat(fd, &st) != 0 ? -errno : 0;
+	close(fd);
+	if (err != 0)
+		return err;
+	bool has_flags = got >= (ssize_t)offsetof(struct tdm_ledger_header, comm) && header.magic == TDM_LEDGER_MAGIC;
+	if (!tdm_ledger_parse_name(path, &name) || (has_flags && (header.flags & TDM_LEDGER_ON_BEHALF) == 0))
+		return -EINVAL;
+	*ended_ns = (uint64_t)st.st_mtim.tv_sec * TDM_NS_PER_S + (uint64_t)st.st_mtim.tv_nsec;
+	return process_has_ended(name.pid, name.start) ? 0 : -EBUSY;
+}
+
 /* Checks that a ledger may be archived. *live: whether it tells something. 0 or -errno. */
 static int judge(const char *path, uint64_t *ended_ns, bool *live)
 {
 	struct tdm_ledger *ledger;
 	struct tdm_diag diag = { 0 };
 	int err = tdm_ledger_open(path, &ledger, &diag);
+	*live = true;
+	if (err == TDM_ECORRUPT || err == TDM_EVERSION)
+		return judge_damaged(path, ended_ns);
 	if (err != 0)
 		return err;
 	if ((tdm_ledger_flags(ledger) & TDM_LEDGER_ON_BEHALF) == 0)
@@ -179,7 +223,7 @@ static int judge(const char *path, uint64_t *ended_ns, bool *live)
 int tdm_archive_add(struct tdm_archive *archive, const char *path)
 {
 	struct stat st;
-	uint64_t ended_ns;
+	uint64_t ended_ns = 0;
 	bool is_live;
 	if (has_path(&archive->memory, path))
 		return 0;
@@ -210,11 +254,14 @@ static void find_entry(void *context, const struct tdm_ledger_entry *entry)
 	int err = 0;
 	if (entry->folder_err != 0 || entry->owner != geteuid())
 		return;
-	if (!finding->is_disk)
+	if (!finding->is_disk) {
 		err = tdm_archive_add(finding->archive, entry->path); /* most are in use, or of other kinds */
-	else if (lstat(entry->path, &st) == 0 && S_ISREG(st.st_mode))
+		if (err == -EBUSY && tdm_ledger_check_dead(entry->path) == 0)
+			err = place_add(&finding->archive->waiting, entry->path, 0, 0, 0);
+	} else if (lstat(entry->path, &st) == 0 && S_ISREG(st.st_mode)) {
 		err = place_add(&finding->archive->disk, entry->path, (uint64_t)st.st_blocks * 512,
 			(uint64_t)st.st_mtim.tv_sec * TDM_NS_PER_S + (uint64_t)st.st_mtim.tv_nsec, 0);
+	}
 	if (err == -ENOMEM)
 		finding->err = err;
 }
@@ -302,12 +349,13 @@ static bool begin_copy(struct tdm_archive *archive, uint64_t real_ns)
 	return true;
 }
 
-static bool go_on_copying(struct tdm_archive *archive, uint64_t real_ns, size_t bytes)
+/* The copy is complete, or (-errno) it cannot be. True: there is more to do. */
+static bool end_copying(struct tdm_archive *archive, int err, uint64_t real_ns)
 {
 	struct entry *oldest = &archive->memory.list[0];
-	int err = tdm_archive_copy_some(&archive->copy, bytes);
-	if (err == 1)
-		return true;
+	if (err == 0)
+		err = tdm_archive_copy_finish(&archive->copy);
+	tdm_archive_copy_end(&archive->copy);
 	archive->is_copying = false;
 	if (err != 0)
 		return note_failure(archive, err, real_ns);
@@ -318,6 +366,30 @@ static bool go_on_copying(struct tdm_archive *archive, uint64_t real_ns, size_t 
 	/* Without memory for the entry the file stays; the next daemon finds it. */
 	place_add(&archive->disk, archive->copy.path, size, oldest->ended_ns, 0);
 	place_drop_first(&archive->memory);
+	return true;
+}
+
+static bool go_on_copying(struct tdm_archive *archive, uint64_t real_ns, size_t bytes)
+{
+	int err = tdm_archive_copy_some(&archive->copy, bytes);
+	return err == 1 || end_copying(archive, err, real_ns);
+}
+
+/* Looks whether the client of one of those that wait has ended. False: not before the next round. */
+static bool look_at_one(struct tdm_archive *archive, uint64_t real_ns)
+{
+	struct place *waiting = &archive->waiting;
+	if (real_ns < archive->look_ns)
+		return false;
+	if (archive->looked >= waiting->count) {
+		archive->looked = 0;
+		archive->look_ns = real_ns + LOOK_NS;
+		return false;
+	}
+	if (tdm_archive_add(archive, waiting->list[archive->looked].path) != -EBUSY)
+		place_drop(waiting, archive->looked);
+	else
+		archive->looked++;
 	return true;
 }
 
@@ -333,7 +405,9 @@ bool tdm_archive_step(struct tdm_archive *archive, uint64_t real_ns, size_t byte
 		return true;
 	}
 	bool is_waiting = real_ns < archive->retry_ns && !is_full(&archive->memory, &options->memory);
-	return is_due(&archive->memory, &options->memory, real_ns) && !is_waiting && begin_copy(archive, real_ns);
+	if (is_due(&archive->memory, &options->memory, real_ns) && !is_waiting)
+		return begin_copy(archive, real_ns);
+	return look_at_one(archive, real_ns);
 }
 
 struct tdm_archive_stats tdm_archive_get_stats(const struct tdm_archive *archive)
@@ -343,5 +417,6 @@ struct tdm_archive_stats tdm_archive_get_stats(const struct tdm_archive *archive
 	stats.memory_bytes = archive->memory.bytes;
 	stats.disk_count = archive->disk.count;
 	stats.disk_bytes = archive->disk.bytes;
+	stats.waiting = archive->waiting.count;
 	return stats;
 }

@@ -35,6 +35,7 @@ struct tdm_archive_options {
 struct tdm_archive_stats {
 	uint64_t memory_count, memory_bytes; /* what is there now */
 	uint64_t disk_count, disk_bytes;
+	uint64_t waiting; /* ledgers that nobody writes and whose client lives: damaged ones */
 	uint64_t moved;   /* from memory to disk, so far */
 	uint64_t removed; /* from disk, because of its limits */
 	uint64_t dropped; /* from memory without being moved, because that failed and there was no more room */

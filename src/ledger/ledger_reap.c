@@ -42,7 +42,7 @@ static int check_dead(const char *path, int fd)
 	return 0;
 }
 
-int tdm_ledger_reap(const char *path)
+static int check_path(const char *path, bool removes)
 {
 	struct tdm_ledger_name name;
 	if (!tdm_ledger_parse_name(path, &name))
@@ -54,10 +54,20 @@ int tdm_ledger_reap(const char *path)
 	if (fd < 0)
 		return -errno;
 	int err = check_dead(path, fd);
-	if (err == 0 && unlink(path) != 0)
+	if (err == 0 && removes && unlink(path) != 0)
 		err = -errno;
 	close(fd);
 	return err;
+}
+
+int tdm_ledger_check_dead(const char *path)
+{
+	return check_path(path, false);
+}
+
+int tdm_ledger_reap(const char *path)
+{
+	return check_path(path, true);
 }
 
 /* Opens a folder in `parent` if it belongs to this user; NULL if it does not or cannot be read. */

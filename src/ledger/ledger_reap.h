@@ -9,6 +9,9 @@
  */
 int tdm_ledger_reap(const char *path);
 
+/* The same test, but it removes nothing. 0: its writer is dead. */
+int tdm_ledger_check_dead(const char *path);
+
 /* Removes the folder of a `tidemark run` and the users' folders in it if they are empty. 0 or -errno. */
 int tdm_ledger_reap_run(const char *path);
 

@@ -49,7 +49,8 @@ struct tdm_ledger_count {
 /* One device, its counters resolved to one committed call. */
 struct tdm_ledger_view {
 	uint32_t number, flags;
-	uint64_t seq; /* calls finished */
+	uint64_t seq;     /* calls finished */
+	uint64_t version; /* another one after each change of the view; never 0, and each once in a process */
 	uint64_t chip_id;
 	char card[25];
 	uint32_t grid_x, grid_y;

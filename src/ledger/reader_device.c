@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <sched.h>
 
 enum {
@@ -208,6 +209,9 @@ static bool has_same_areas(const struct tdm_ledger_device *page, const struct td
 /* Returns the number of invalid regions. */
 static uint64_t copy_view(struct tdm_ledger_view *view, const struct tdm_ledger_device *page, uint64_t seq)
 {
+	/* Not counted in the ledger: one that is opened again must not repeat a number. */
+	static _Atomic uint64_t versions;
+	view->version = atomic_fetch_add_explicit(&versions, 1, memory_order_relaxed) + 1;
 	view->number = page->number;
 	view->flags = page->flags;
 	view->seq = seq;

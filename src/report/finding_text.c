@@ -129,8 +129,6 @@ static void put_special(const struct words *w, const char *key)
 		put_lived(w);
 	else if (strcmp(key, "killed") == 0 && w->view->picture->processes[about->process].life == TDM_LIFE_ENDED)
 		put(w, " until the program was killed");
-	else if (strcmp(key, "by_itself") == 0 && !w->view->picture->processes[about->process].is_on_behalf)
-		put(w, " by itself"); /* else nobody knows how */
 	else if (strcmp(key, "end") == 0)
 		put(w, w->view->picture->processes[about->process].replaced ? "replaced by exec" : "killed or crashed");
 	else if (strcmp(key, "cached") == 0)
@@ -200,7 +198,9 @@ static void put_pieces(const struct words *w, const char *at)
 static const char *const leak_sentences[TDM_LEAK_WHY_COUNT] = {
 	[TDM_LEAK_GROWS] = GROWTH LIVES,
 	[TDM_LEAK_REPLACED] = REPLACEMENT,
-	[TDM_LEAK_AT_EXIT] = "{held}| {=buffers/was/were} never freed: the program ended|{by_itself}",
+	[TDM_LEAK_AT_EXIT] = "{held}| {=buffers/was/were} never freed: the program ended by itself",
+	[TDM_LEAK_LEFT] = "{held}| {=buffers/was/were} left by a client of the daemon, which has ended; how it ended "
+			  "is not known",
 	[TDM_LEAK_UNSURE] = GROWTH LIVES "|; too little to be sure: watch longer",
 	[TDM_LEAK_OUTGROWN] = REPLACEMENT "|; too little to be sure: watch longer",
 	[TDM_LEAK_SLOWS] = GROWTH "|; but slower and slower: a cache that fills, or a warm-up",
@@ -253,7 +253,7 @@ static void put_leak_head(const struct words *w)
 static void put_forecast(const struct words *w)
 {
 	double full_s = real(w, "full_in_seconds");
-	if (w->finding->code == TDM_LEAK_AT_EXIT)
+	if (w->finding->code == TDM_LEAK_AT_EXIT || w->finding->code == TDM_LEAK_LEFT)
 		return;
 	put_pieces(w, "  holds {reserved_bytes}| in {buffers/buffer/buffers}");
 	if (full_s < YEAR_S) {

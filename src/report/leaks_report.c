@@ -68,6 +68,12 @@ static void put_leaks(const struct tdm_leaks_report *report, struct tdm_buf *out
 	tdm_stack_symbols_done(&view.symbols);
 }
 
+/* Events, which tell of buffers that are gone, stay on their machine. */
+static bool knows_lifetimes(const struct tdm_leaks_report *report)
+{
+	return report->live->picture->hosts == NULL;
+}
+
 static void put_closing(const struct tdm_leaks_report *report, struct tdm_buf *out)
 {
 	const struct tdm_leaks_result *result = report->result;
@@ -88,6 +94,9 @@ static void put_closing(const struct tdm_leaks_report *report, struct tdm_buf *o
 		steady != 0 && !report->all ? " (--all lists them)" : "");
 	if (result->samples == 1 && any_runs)
 		tdm_buf_puts(out, "(one picture shows no growth: 'tidemark leaks --for 30s' watches)\n");
+	if (result->samples > 1 && !knows_lifetimes(report))
+		tdm_buf_puts(out, "(other machines do not tell how long freed buffers lived: what is freed late may "
+				  "look like a leak)\n");
 	if (result->sites_left_out != 0)
 		tdm_buf_printf(out, "(%s buffers belong to sites beyond the limit and were not judged one by one)\n",
 			TDM_COUNT_TEXT(result->sites_left_out));
@@ -149,6 +158,7 @@ void tdm_leaks_json(const struct tdm_leaks_report *report, struct tdm_json *json
 	tdm_json_put_u64(json, "watched_ns", result->watched_ns);
 	tdm_json_put_known(json, "interval_ns", report->interval_ns != 0, report->interval_ns);
 	tdm_json_put_u64(json, "pictures", result->samples);
+	tdm_json_put_bool(json, "lifetimes_known", knows_lifetimes(report));
 	tdm_json_put_u64(json, "leaks", tdm_leaks_chosen(report, TDM_FINDING_BROKEN));
 	tdm_json_put_u64(json, "suspects", tdm_leaks_chosen(report, TDM_FINDING_WARNING));
 	tdm_json_put_u64(json, "steady", tdm_leaks_chosen(report, TDM_FINDING_OK));

@@ -71,6 +71,11 @@ static bool is_shown(const struct tdm_metrics_scene *scene, const struct tdm_hol
 	       !process->is_claimed && tdm_metrics_is_chip(&scene->picture->devices[holding->device]);
 }
 
+static bool is_used(const struct tdm_picture_amount *amount)
+{
+	return tdm_is_some(amount->used) || tdm_is_some(amount->peak);
+}
+
 /* `is_peak`: the highest value, else the present one. */
 static void write_kind(const struct tdm_metrics_scene *scene, size_t k, bool is_peak)
 {
@@ -85,19 +90,32 @@ static void write_kind(const struct tdm_metrics_scene *scene, size_t k, bool is_
 		const struct tdm_picture_amount *amount = &holding->kinds[k];
 		uint64_t value = is_peak ? amount->peak : amount->used;
 		/* A kind that it has never used is left out, but for DRAM, which shows that it is there. */
-		bool is_used = tdm_is_some(amount->used) || tdm_is_some(amount->peak);
-		if (value != TDM_BYTES_UNKNOWN && (is_used || k == TDM_KIND_DRAM) && is_shown(scene, holding))
+		if (value != TDM_BYTES_UNKNOWN && (k == TDM_KIND_DRAM || is_used(amount)) && is_shown(scene, holding))
 			tdm_metrics_u64(scene->text, labels_of(scene, holding), value);
 	}
 }
 
+/* The kinds that some process has used, and DRAM: a bit each. The others need no walk over the holdings. */
+static uint32_t used_kinds(const struct tdm_picture *picture)
+{
+	uint32_t kinds = 1 << TDM_KIND_DRAM;
+	for (size_t i = 0; i < picture->holding_count; i++)
+		for (size_t k = 0; k < TDM_KIND_COUNT; k++)
+			if (is_used(&picture->holdings[i].kinds[k]))
+				kinds |= 1U << k;
+	return kinds;
+}
+
 void tdm_metrics_processes(const struct tdm_metrics_scene *scene)
 {
+	uint32_t kinds = used_kinds(scene->picture);
 	if (label_processes(scene) != 0) {
 		scene->text->out->failed = true;
 		return;
 	}
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++) {
+		if ((kinds >> k & 1) == 0)
+			continue;
 		write_kind(scene, k, false);
 		write_kind(scene, k, true);
 	}

@@ -336,11 +336,9 @@ static int give_usage(struct tdm_follow_device *lane, const struct tdm_follow_lo
 	return err;
 }
 
-int tdm_follow_device_give(struct tdm_follow_device *lane, struct tdm_follow_look *look)
+/* What the device is. */
+static int give_description(struct tdm_follow_device *lane, const struct tdm_follow_look *look, uint32_t number)
 {
-	uint32_t number;
-	if (!tdm_ledger_device_number(view_of(look), &number))
-		return 0;
 	struct tdm_device_info info = tdm_ledger_device_info(view_of(look));
 	struct tdm_event event = { .op = TDM_OP_DEVICE, .device = number, .about = &info };
 	int err = 0;
@@ -349,17 +347,36 @@ int tdm_follow_device_give(struct tdm_follow_device *lane, struct tdm_follow_loo
 	lane->info = info;
 	lane->number = number;
 	lane->is_described = true;
+	return err;
+}
+
+/* The counters, unless they are those of the last look. */
+static int give_new_usage(struct tdm_follow_device *lane, const struct tdm_follow_look *look)
+{
+	uint64_t version = view_of(look)->version;
+	int err = version != lane->version ? give_usage(lane, look) : 0;
+	if (err == 0)
+		lane->version = version;
+	return err;
+}
+
+int tdm_follow_device_give(struct tdm_follow_device *lane, struct tdm_follow_look *look)
+{
+	uint32_t number;
+	if (!tdm_ledger_device_number(view_of(look), &number))
+		return 0;
+	int err = view_of(look)->version != lane->version ? give_description(lane, look, number) : 0;
 	lane->seen_seq = view_of(look)->seq;
 	unsigned wants = wants_of(look->sink, look->process, number);
 	if (err == 0 && (wants & TDM_FOLLOW_KEEP) != 0)
-		return give_usage(lane, look);
+		return give_new_usage(lane, look);
 	if (err == 0 && (wants & TDM_FOLLOW_BUFFERS) == 0 && lane->is_listed) {
 		err = give_clear(lane, look, TDM_SIZE_UNKNOWN);
 		lane->is_exact = lane->is_listed = false;
 	}
 	/* The counters come first: reading buffers may advance the view of the ledger. */
 	if (err == 0)
-		err = give_usage(lane, look);
+		err = give_new_usage(lane, look);
 	if (err == 0 && (lane->is_exact || (wants & TDM_FOLLOW_EVENTS) != 0))
 		err = give_events(lane, look, (wants & TDM_FOLLOW_EVENTS) != 0);
 	/* An inexact list does not get better by reading it again, unless something has happened. */

@@ -12,6 +12,7 @@ struct tdm_follow_device {
 	bool is_described;
 	uint32_t number;
 	struct tdm_device_info info;
+	uint64_t version;     /* of the view whose description and usage were given */
 	uint64_t seen_seq;    /* calls finished at the last look */
 	bool is_listed;       /* a list of its live buffers was given */
 	bool is_exact;        /* that list was exact, and all events since then were given */

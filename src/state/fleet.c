@@ -13,12 +13,16 @@
 /* A picture with all its buffers may be large, one without cannot. */
 enum { WAIT_MS = 150, FRESH_MS = 5000, BYTES_MAX = 32 << 20, BUFFERS_BYTES_MAX = 256 << 20 };
 
+/* Machines may have run for longer than this one, so the clock of the joined picture is ahead of ours: what happened on
+ * them before this one started must not be before the beginning of time. */
+#define AHEAD_NS (UINT64_C(1) << 60)
+
 struct member {
 	struct tdm_remote_picture remote; /* the last one that could be read */
 	uint64_t answers;                 /* of the host, when the last answer was read */
 	uint64_t read_ns;                 /* when the picture came, by our clock; 0: there is none */
 	uint64_t time_ns;                 /* when it was taken, by its own clock */
-	int64_t shift_ns, real_shift_ns;  /* from its clocks to ours */
+	int64_t shift_ns, real_shift_ns;  /* from its clocks to those of the joined picture */
 	char reason[TDM_DIAG_TEXT_CAP];   /* why its last answer cannot be read */
 };
 
@@ -93,7 +97,7 @@ static void shift_holding(struct tdm_holding *holding, int64_t shift_ns)
 	}
 }
 
-/* Moves the times of a picture to this machine's clocks. */
+/* Moves the times of a picture to the clocks of the joined one. */
 static void shift_picture(struct tdm_picture *picture, int64_t shift_ns, int64_t real_shift_ns)
 {
 	picture->time_ns = shifted(picture->time_ns, shift_ns);
@@ -121,7 +125,7 @@ static void shift_picture(struct tdm_picture *picture, int64_t shift_ns, int64_t
 static void take_clocks(struct member *member, struct tdm_picture *picture, uint64_t answered_ns)
 {
 	if (member->time_ns == 0 || picture->time_ns < member->time_ns) {
-		member->shift_ns = (int64_t)(answered_ns - picture->time_ns);
+		member->shift_ns = (int64_t)(answered_ns + AHEAD_NS - picture->time_ns);
 		member->real_shift_ns = picture->real_ns != 0 ? (int64_t)(tdm_clock_real_ns() - picture->real_ns) : 0;
 	}
 	member->time_ns = picture->time_ns;
@@ -304,7 +308,7 @@ static void join_problems(struct tdm_fleet *fleet, size_t host)
 static int join(struct tdm_fleet *fleet)
 {
 	struct tdm_picture *picture = &fleet->picture;
-	uint64_t now_ns = tdm_clock_ns(), since_ns = now_ns;
+	uint64_t now_ns = tdm_clock_ns(), since_ns = now_ns + AHEAD_NS;
 	size_t first = 0;
 	if (reserve_all(fleet) != 0)
 		return -ENOMEM;
@@ -327,7 +331,7 @@ static int join(struct tdm_fleet *fleet)
 		if (fleet->hosts[i].reason == NULL)
 			since_ns = tdm_min(since_ns, of->time_ns);
 	}
-	picture->time_ns = picture->time_ns != 0 ? picture->time_ns : now_ns;
+	picture->time_ns = picture->time_ns != 0 ? picture->time_ns : now_ns + AHEAD_NS;
 	picture->real_ns = tdm_clock_real_ns();
 	picture->buffers_version = fleet->version;
 	picture->texts = &fleet->texts;

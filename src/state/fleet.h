@@ -2,8 +2,9 @@
  * The pictures of other machines' daemons, joined into one: the devices and processes of all, each with its host. A
  * machine that does not answer keeps its last figures, with their age; it is listed as a problem in any case.
  *
- * Clocks differ from machine to machine, so times are moved to this machine's clocks: by a distance that is measured
- * once and kept, because a distance that changes with every answer would make buffers seem to move in time.
+ * Clocks differ from machine to machine, so times are moved to one clock, which runs like this machine's: by a distance
+ * that is measured once and kept, because a distance that changes with every answer would make buffers seem to move in
+ * time.
  */
 #ifndef TDM_STATE_FLEET_H
 #define TDM_STATE_FLEET_H
@@ -30,7 +31,8 @@ void tdm_fleet_free(struct tdm_fleet *fleet); /* NULL is allowed */
  * has answered or failed; later ones wait a short time, and take late answers with the next call. */
 const struct tdm_picture *tdm_fleet_look(struct tdm_fleet *fleet, const struct tdm_wish *wish);
 
-/* The monotonic clock before which the pictures of all machines that answer were not taken; never goes back. */
+/* The time of the joined picture before which the pictures of all machines that answer were not taken; never goes
+ * back. */
 uint64_t tdm_fleet_since(const struct tdm_fleet *fleet);
 
 /* The pictures, for the screens. */

@@ -55,28 +55,32 @@ void tdm_picture_device_init(struct tdm_picture_device *device)
 	tdm_picture_kinds_init(device);
 }
 
+void tdm_amount_init(struct tdm_picture_amount *amount)
+{
+	const uint64_t unknown = TDM_BYTES_UNKNOWN;
+	*amount = (struct tdm_picture_amount){
+		.used = unknown,
+		.peak = unknown,
+		.occupied = unknown,
+		.asked = unknown,
+		.peak_asked = unknown,
+		.buffers = unknown,
+		.peak_buffers = unknown,
+		.allocs = unknown,
+		.adopted = unknown,
+		.double_frees = unknown,
+		.unknown_frees = unknown,
+		.rereports = unknown,
+		.out_of_memory = unknown,
+		.oom_bytes = unknown,
+	};
+}
+
 void tdm_holding_init(struct tdm_holding *holding, uint32_t process, uint32_t device)
 {
 	*holding = (struct tdm_holding){ .process = process, .device = device };
-	for (size_t k = 0; k < TDM_KIND_COUNT; k++) {
-		const uint64_t unknown = TDM_BYTES_UNKNOWN;
-		holding->kinds[k] = (struct tdm_picture_amount){
-			.used = unknown,
-			.peak = unknown,
-			.occupied = unknown,
-			.asked = unknown,
-			.peak_asked = unknown,
-			.buffers = unknown,
-			.peak_buffers = unknown,
-			.allocs = unknown,
-			.adopted = unknown,
-			.double_frees = unknown,
-			.unknown_frees = unknown,
-			.rereports = unknown,
-			.out_of_memory = unknown,
-			.oom_bytes = unknown,
-		};
-	}
+	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
+		tdm_amount_init(&holding->kinds[k]);
 }
 
 void tdm_picture_done(struct tdm_picture *picture)

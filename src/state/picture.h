@@ -281,7 +281,8 @@ struct tdm_picture {
 void tdm_picture_device_init(struct tdm_picture_device *device); /* everything unknown, no process */
 void tdm_picture_kinds_init(struct tdm_picture_device *device);  /* only its kinds and the peak of its L1 */
 void tdm_holding_init(struct tdm_holding *holding, uint32_t process, uint32_t device);
-void tdm_picture_done(struct tdm_picture *picture); /* releases the lists */
+void tdm_amount_init(struct tdm_picture_amount *amount); /* nothing is known */
+void tdm_picture_done(struct tdm_picture *picture);      /* releases the lists */
 
 /* Whether for every device and kind with a known `used` the holdings of running processes plus `unattributed` equal
  * it. */

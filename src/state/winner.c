@@ -171,7 +171,21 @@ static void set_seen_peak(struct tdm_state *state, size_t d, unsigned k)
 	}
 }
 
-static void set_kind(struct tdm_state *state, size_t d, unsigned k, const uint32_t *parts, size_t count, uint64_t left)
+/* The kinds that a program describes on a device: a bit each. The others need no walk over the programs. */
+static uint32_t described_kinds(const struct tdm_state *state, const uint32_t *parts, size_t count)
+{
+	uint32_t kinds = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct tdm_fold_holding *ledger = state->parts[parts[i]].ledger;
+		for (uint32_t r = 0; ledger != NULL && r < ledger->info.region_count; r++)
+			kinds |= UINT32_C(1) << ledger->info.regions[r].kind;
+	}
+	return kinds;
+}
+
+/* `left`: what ended processes left; `is_described`: some program describes the kind. */
+static void set_kind(struct tdm_state *state, size_t d, unsigned k, const uint32_t *parts, size_t count, uint64_t left,
+	bool is_described)
 {
 	struct tdm_picture_kind *kind = &state->picture.devices[d].kinds[k];
 	struct knowledge know = { 0 };
@@ -197,7 +211,7 @@ static void set_kind(struct tdm_state *state, size_t d, unsigned k, const uint32
 		kind->rival_processes = region ? know.region_only : know.ledger_only;
 		kind->rival_bytes = region ? know.region_only_bytes : know.ledger_only_bytes;
 	}
-	set_total(state, d, k, parts, count);
+	set_total(state, d, k, parts, is_described ? count : 0);
 	set_seen_peak(state, d, k);
 	if (kind->used != TDM_BYTES_UNKNOWN && kind->total != TDM_BYTES_UNKNOWN && kind->used <= kind->total)
 		kind->free = kind->total - kind->used;
@@ -256,20 +270,26 @@ static void set_holding(struct tdm_state *state, size_t i)
 	const struct tdm_picture_device *device = &state->picture.devices[part->device];
 	struct tdm_picture_process *process = &state->picture.processes[part->process];
 	bool is_apart = !tdm_picture_counts(process);
-	tdm_holding_init(holding, part->process, part->device);
+	/* Member by member: there may be thousands of holdings, and they are large. */
+	holding->process = part->process;
+	holding->device = part->device;
 	holding->own_number = part->number;
 	holding->number = device->number >= 0 ? (uint32_t)device->number : part->number;
 	holding->descriptors = part->descriptors;
 	for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
 		struct tdm_picture_amount *amount = &holding->kinds[k];
 		uint8_t from = device->kinds[k].used_from;
+		holding->buffers[k] = (struct tdm_buffer_list){ 0 };
 		if (part->ledger != NULL)
 			holding->buffers[k] = (struct tdm_buffer_list){ part->ledger->kinds[k].buffers,
 				part->ledger->kinds[k].count };
 		if (part->ledger != NULL && (from == TDM_FROM_LEDGER || is_apart)) {
 			tdm_state_ledger_amount(amount, part->ledger, k);
-		} else if (part->has_slot && !part->is_twin && from == TDM_FROM_METAL_SHM &&
-			   part->metal.of[k] != TDM_BYTES_UNKNOWN) {
+			continue;
+		}
+		tdm_amount_init(amount);
+		if (part->has_slot && !part->is_twin && from == TDM_FROM_METAL_SHM &&
+			part->metal.of[k] != TDM_BYTES_UNKNOWN) {
 			amount->used = part->metal.of[k];
 			amount->from = TDM_FROM_METAL_SHM;
 		}
@@ -315,8 +335,9 @@ static void set_device(struct tdm_state *state, size_t d, const uint32_t *parts,
 	device->l1_core = model->is_known ? model->l1_core : TDM_BYTES_UNKNOWN;
 	if (model->is_known)
 		snprintf(device->arch, sizeof device->arch, "%s", model->arch);
+	uint32_t described = described_kinds(state, parts, count);
 	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
-		set_kind(state, d, k, parts, count, left[k]);
+		set_kind(state, d, k, parts, count, left[k], (described >> k & 1) != 0);
 	share_l1(device);
 	uint64_t l1_peak = TDM_BYTES_UNKNOWN;
 	for (size_t i = 0; i < count; i++) {

@@ -193,6 +193,15 @@ Leaks: what ended without freeing, on which machine. A machine that does not ans
   (one picture shows no growth: 'tidemark leaks --for 30s' watches)
   $ tidemark leaks --json --connect $two | python3 -c 'import json, sys; print([f["host"] for f in json.load(sys.stdin)["leaks"]["sites"]])' | calm
   ['TWO']
+
+Events stay on the machine, so the lives of freed buffers are not known.
+
+  $ tidemark leaks --json --connect $two | grep lifetimes_known
+      "lifetimes_known": false,
+  $ tidemark leaks --json --dir . | grep lifetimes_known
+      "lifetimes_known": true,
+  $ tidemark leaks --for 300ms --connect $one | tail -1
+  (other machines do not tell how long freed buffers lived: what is freed late may look like a leak)
   $ grep -c 'buffers=1' two/log > /dev/null && echo asked for buffers
   asked for buffers
 

@@ -1,6 +1,7 @@
 """Where the daemon's socket is: names that are taken, daemons after each other, systemd, the background."""
 
 import os
+import re
 import signal
 import socket
 import stat
@@ -217,6 +218,29 @@ class AfterEachOther(DaemonTest):
         self.assertIn("   Went on with 1 process(es) of an earlier server\n", self.text())
         client.send(FREE, 0, id=72 << 20 | 5)
         self.assertEqual(client.query()[0], held - 10)
+
+    def test_kernels_keep_their_type_when_another_daemon_goes_on(self):
+        client, daemon = None, None
+        for options in ((), ("--replace",)):  # killed, then taken over
+            if daemon is None:
+                daemon = self.start()
+                client = self.client(128)
+            for type in range(4):
+                client.send(LOAD, 0, 1024, type, id=type)
+            client.query()
+            if not options:
+                daemon.kill()
+                daemon.wait()
+            daemon = self.start(*options)
+            client = client if options else self.client(128)
+            names = ("Application", "Fabric", "Dispatch", "Unknown")
+            self.assertEqual(sorted(re.findall(r"ID: (\w+)\n.*Type: (\w+)", self.ask("kernels"))),
+                             [(f"0x{type:x}", name) for type, name in enumerate(names)])
+            for type in range(4):
+                client.send(UNLOAD, 0, id=type)
+            client.query()
+            self.wait_for(lambda: self.text().count("KERNEL_UNLOAD") == 4, "all lines")
+            self.assertEqual(re.findall(r"KERNEL_UNLOAD\] (\w+) kernel", self.text()), list(names))
 
     def test_a_process_that_ended_without_a_daemon_is_a_leak_of_the_next(self):
         first = self.start("--quiet")

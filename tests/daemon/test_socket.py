@@ -1,5 +1,6 @@
 """What instrumented programs and their users notice of the daemon's socket."""
 
+import contextlib
 import os
 import random
 import resource
@@ -309,6 +310,7 @@ class Clients(DaemonTest):
         process, = self.dump(archive)["processes"]
         self.assertEqual((process["pid"], len(process["buffers"])), (other.pid, 1))
         self.wait_for(lambda: self.dump()["processes"] == [], "the room in memory")
+        self.assertIn('"why": "client_ended"', self.tidemark("leaks", "--json", "--dir", archive).stdout)  # it is still a leak
 
     def test_a_process_that_released_everything_leaves_no_ledger(self):
         self.start("--quiet")
@@ -371,6 +373,73 @@ class Clients(DaemonTest):
         self.assertIn("Allocations: 4\n", self.text())
         self.assertIn("Processes ended: 3\n", self.text())
         self.assertEqual([files for _, _, files in os.walk(self.shm) if files], [])
+
+    def test_what_is_in_the_socket_when_the_daemon_is_told_to_end_counts(self):
+        daemon = self.start("--quiet")
+        lazy, eager = self.client(), self.client()
+        asked = self.fill(lazy)  # its messages wait until it reads
+        lazy.send(ALLOC, 0, 10, DRAM, id=1000)
+        eager.query()
+        self.halt(daemon)
+        if os.geteuid() == 0:
+            eager.socket.setsockopt(socket.SOL_SOCKET, 32, 8 << 20)  # SO_SNDBUFFORCE: as much as can be waiting
+        eager.socket.setblocking(False)
+        piece = b"".join(message(72, ALLOC, 0, 20, DRAM, id=i) for i in range(500))
+        sent = 0
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                sent += eager.socket.send(piece[sent % len(piece):])
+        late = self.client()  # it has not been accepted
+        late.send(ALLOC, 1, 30, DRAM, id=1)
+        daemon.send_signal(signal.SIGTERM)
+        daemon.send_signal(signal.SIGCONT)
+        self.assertEqual(daemon.wait(), 0)
+        self.assertIn(f"Allocations: {sent // 72 + 2}\n", self.text(), (sent, asked))
+        process, = self.dump()["processes"]
+        self.assertEqual({(b["device"], b["address"], b["reserved_bytes"]) for b in process["buffers"]},
+                         {(0, i, 20) for i in range(500)} | {(0, 1000, 10), (1, 1, 30)})
+
+    def test_who_never_stops_sending_does_not_keep_the_daemon_from_ending(self):
+        daemon = self.start("--quiet")
+        flood = ("piece = b''.join(message(72, ALLOC, 0, 10, DRAM, id=i) for i in range(500))\n"
+                 "print('connected', flush=True)\n"
+                 "try:\n while True: c.socket.sendall(piece)\n"
+                 "except OSError: print('closed', flush=True)")
+        others = [self.other_process(flood) for _ in range(4)]
+        for other in others:
+            self.assertEqual(other.stdout.readline(), "connected\n")
+        self.wait_for(lambda: self.statistic("Allocations") > 10000, "the flood")
+        daemon.terminate()
+        self.assertEqual(daemon.wait(WAIT_S), 0)
+        for other in others:
+            self.assertEqual(other.stdout.readline(), "closed\n")
+        self.assertIn("Allocation Server stopped", self.text())
+        self.assertEqual({len(process["buffers"]) for process in self.dump()["processes"]}, {500})
+
+    def test_a_process_that_executes_another_program_stays_the_same_client(self):
+        """The kernel keeps its pid and start time, so nothing is lost and nothing counts twice."""
+        self.start("--quiet")
+        watcher = self.client()
+        here = os.path.dirname(os.path.abspath(__file__))
+        second = ("import sys; sys.path.insert(0, %r); from server import *; c = Client(%r)\n"
+                  "old = socket.socket(fileno=int(sys.argv[1])) if sys.argv[1] != '-' else None\n"
+                  "if old is not None: old.sendall(message(72, FREE, 0, id=1))\n"
+                  "c.send(ALLOC, 0, 7, DRAM, id=2); c.send(ALLOC, 0, 100, DRAM, id=3); c.query()\n"
+                  "print('executed', flush=True); sys.stdin.read(1)" % (here, self.path))
+        for keeps in (True, False):
+            other = self.other_process(
+                "c.send(ALLOC, 0, 10, DRAM, id=1); c.send(ALLOC, 0, 20, DRAM, id=2); c.query()\n"
+                f"os.set_inheritable(c.socket.fileno(), {keeps})\n"
+                "os.execv(sys.executable, ['python', '-c', %r, str(c.socket.fileno()) if %r else '-'])" % (second, keeps))
+            self.assertEqual(other.stdout.readline(), "executed\n")
+            held = 7 + 100 + (0 if keeps else 10)
+            self.wait_for(lambda: watcher.query()[0] == held, "the messages of both connections")
+            process, = (process for process in self.dump()["processes"] if process["state"] == "running")
+            self.assertEqual((process["pid"], sorted(buffer["address"] for buffer in process["buffers"])),
+                             (other.pid, [2, 3] if keeps else [1, 2, 3]))
+            other.kill()
+            self.wait_for(lambda: watcher.query()[0] == 0, "the end of the process")
+        self.assertEqual(self.statistic("Buffers they left"), 5)
 
     def test_the_last_words_of_a_process_count(self):
         self.start("--quiet")

@@ -66,11 +66,14 @@ static void shown_while_it_runs(void **state)
 	assert_shows_not("status --json", "\"figures_age_ns\": null");
 	assert_shows("status", "no daemon writes the figures of process");
 	assert_shows("doctor", "the daemon that wrote the figures of 1 program has ended: they are old");
-	/* The program ends. Nobody knows whether it crashed. */
+	/* The program ends. Nobody knows whether it crashed, or could have freed its buffers. */
 	client_end(&client);
 	assert_shows("dump", "ended (post-mortem), written by a daemon");
-	assert_shows("leaks", "was never freed: the program ended ");
+	assert_shows("leaks", "LEAK");
+	assert_shows("leaks", "was left by a client of the daemon, which has ended; how it ended is not known");
+	assert_shows_not("leaks", "never freed");
 	assert_shows_not("leaks", "by itself");
+	assert_shows("leaks --json", "\"why\": \"client_ended\"");
 	assert_shows("dump --reap 2>&1", "removed 1 ledger");
 	assert_int_equal(access(path, F_OK), -1);
 }

@@ -208,6 +208,84 @@ static void copied_in_pieces(void **state)
 	tdm_archive_free(archive);
 }
 
+/* Writes over a file, from `at` on. */
+static void damage(const char *path, off_t at, const void *bytes, size_t count)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, bytes, count, at), count);
+	close(fd);
+}
+
+/* What cannot be read is kept for as long as the rest, and not for ever. */
+static void damaged_ones_have_the_same_limits(void **state)
+{
+	const struct tdm_archive_limits two = { UINT64_MAX, 2, UINT64_MAX };
+	const uint64_t wrong = 77;
+	char path[TDM_LEDGER_PATH_MAX];
+	(void)state;
+	for (int32_t i = 0; i < 4; i++) {
+		leave_dead(1 + i, 10, 0, path);
+		if (i % 2 == 0)
+			damage(path, 0, &wrong, sizeof wrong);
+		else
+			assert_int_equal(truncate(path, 100), 0);
+	}
+	struct tdm_archive *archive = start(two, any);
+	struct tdm_archive_stats stats = finish(archive, tdm_clock_real_ns());
+	assert_int_equal(stats.moved, 2);
+	assert_int_equal(stats.memory_count, 2);
+	assert_int_equal(stats.disk_count, 2);
+	tdm_archive_free(archive);
+	archive = start((struct tdm_archive_limits){ TDM_NS_PER_S, UINT64_MAX, UINT64_MAX },
+		(struct tdm_archive_limits){ 3600 * TDM_NS_PER_S, UINT64_MAX, UINT64_MAX });
+	assert_int_equal(finish(archive, tdm_clock_real_ns() + 10 * TDM_NS_PER_S).disk_count, 4);
+	assert_int_equal(finish(archive, tdm_clock_real_ns() + 7200 * TDM_NS_PER_S).disk_count, 0);
+	/* A program's own ledger that is damaged is not the daemon's to move. */
+	const struct tdm_writer_options own_options = { .dir = ledgers_dir, .mode = 0600 };
+	struct tdm_writer *own;
+	assert_int_equal(tdm_writer_new(&own_options, &own), 0);
+	strcpy(path, own->file.path);
+	strcpy(strrchr(path, '/'), "/1.1.0"); /* a process that has ended */
+	assert_int_equal(rename(own->file.path, path), 0);
+	tdm_writer_free(own);
+	damage(path, offsetof(struct tdm_ledger_header, state), &wrong, 4);
+	assert_int_equal(tdm_archive_add(archive, path), -EINVAL);
+	unlink(path);
+	tdm_archive_free(archive);
+}
+
+/* A daemon cannot go on with a damaged ledger. When its client ends, it goes like others. */
+static void damaged_one_of_a_client_that_lives(void **state)
+{
+	const struct tdm_behalf client = client_start();
+	const struct tdm_writer_options options = { .dir = ledgers_dir, .mode = 0600, .behalf = &client };
+	const uint64_t wrong = 77;
+	struct tdm_writer *writer;
+	char path[TDM_LEDGER_PATH_MAX];
+	uint64_t now_ns = tdm_clock_real_ns();
+	(void)state;
+	assert_int_equal(tdm_writer_new(&options, &writer), 0);
+	assert_int_equal(put_buffer(writer, 0, TDM_KIND_DRAM, 1, 4096), 0);
+	strcpy(path, writer->file.path);
+	tdm_writer_free(writer);
+	damage(path, 0, &wrong, sizeof wrong);
+	struct tdm_archive *archive = start((struct tdm_archive_limits){ 0, 0, 0 }, any);
+	struct tdm_archive_stats stats = finish(archive, now_ns);
+	assert_int_equal(stats.moved, 0);
+	assert_int_equal(stats.waiting, 1);
+	client_end(&client);
+	assert_int_equal(finish(archive, now_ns + TDM_NS_PER_S).moved, 0); /* it looks now and then */
+	stats = finish(archive, now_ns + 3600 * TDM_NS_PER_S);
+	assert_int_equal(stats.moved, 1);
+	assert_int_equal(stats.waiting, 0);
+	assert_int_equal(access(path, F_OK), -1);
+	tdm_archive_free(archive);
+	archive = start(any, (struct tdm_archive_limits){ 0, 0, 0 });
+	finish(archive, now_ns);
+	tdm_archive_free(archive);
+}
+
 /* There is no place on disk: memory stays bounded, and what is dropped is counted. */
 static void nowhere_to_move(void **state)
 {
@@ -268,6 +346,8 @@ int main(void)
 		cmocka_unit_test(found_again_and_removed),
 		cmocka_unit_test(not_while_somebody_lives),
 		cmocka_unit_test(copied_in_pieces),
+		cmocka_unit_test(damaged_ones_have_the_same_limits),
+		cmocka_unit_test(damaged_one_of_a_client_that_lives),
 		cmocka_unit_test(nowhere_to_move),
 		cmocka_unit_test(state_dir_from_environment),
 	};

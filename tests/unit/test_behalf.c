@@ -118,6 +118,33 @@ static void alive_while_the_client_is(void **state)
 	tdm_writer_free(writer);
 }
 
+/* The follower takes a view with the same version for one that it knows, also after it has opened the file again. */
+static void versions_of_views(void **state)
+{
+	const struct tdm_behalf client = client_start();
+	struct tdm_writer *writer = writer_for(&client);
+	struct tdm_diag diag = { 0 };
+	(void)state;
+	assert_int_equal(put_buffer(writer, 0, TDM_KIND_DRAM, 7, 4096), 0);
+	struct tdm_ledger *ledger = read_ledger(writer->file.path);
+	uint64_t first = tdm_ledger_device(ledger, 0)->version;
+	assert_int_not_equal(first, 0);
+	assert_int_equal(tdm_ledger_refresh(ledger, &diag), 0);
+	assert_int_equal(tdm_ledger_device(ledger, 0)->version, first); /* nothing has changed */
+	assert_int_equal(put_buffer(writer, 0, TDM_KIND_DRAM, 8, 4096), 0);
+	assert_int_equal(tdm_ledger_refresh(ledger, &diag), 0);
+	uint64_t second = tdm_ledger_device(ledger, 0)->version;
+	assert_int_not_equal(second, first);
+	tdm_ledger_close(ledger);
+	ledger = read_ledger(writer->file.path);
+	assert_int_not_equal(tdm_ledger_device(ledger, 0)->version, first);
+	assert_int_not_equal(tdm_ledger_device(ledger, 0)->version, second);
+	tdm_ledger_close(ledger);
+	tdm_ledger_file_remove(&writer->file);
+	tdm_writer_free(writer);
+	client_end(&client);
+}
+
 static void age_without_a_writer(void **state)
 {
 	const struct tdm_behalf client = client_start();
@@ -220,6 +247,7 @@ int main(void)
 		cmocka_unit_test(header_says_for_whom),
 		cmocka_unit_test(lock_outlives_own_readers),
 		cmocka_unit_test(alive_while_the_client_is),
+		cmocka_unit_test(versions_of_views),
 		cmocka_unit_test(age_without_a_writer),
 		cmocka_unit_test(reused_pid_is_another),
 		cmocka_unit_test(closed_is_ended),

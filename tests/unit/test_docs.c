@@ -78,15 +78,48 @@ static void pages_are_clean(void **state)
 	struct tdm_buf page;
 	(void)state;
 	tdm_buf_init(&page);
-	tdm_docs_man(&page, "2026-01-31");
+	tdm_docs_man(&page, NULL, "2026-01-31");
 	check_page(&page);
 	check_sections(&page);
 	for (size_t i = 0; tdm_cmds[i] != NULL; i++) {
 		tdm_buf_clear(&page);
-		tdm_docs_man_command(&page, tdm_cmds[i], "2026-01-31");
+		tdm_docs_man_command(&page, tdm_cmds[i], NULL, "2026-01-31");
 		check_page(&page);
 		check_sections(&page);
 	}
+	tdm_buf_done(&page);
+}
+
+static void expect_names(struct tdm_buf *page, bool daemon, bool tidemark, bool leaks)
+{
+	check_page(page);
+	const char *also = strstr(page->data, "\n.SH \"SEE ALSO\"\n");
+	assert_non_null(also);
+	assert_int_equal(strstr(also, "\n.BR tidemarkd (1)") != NULL, daemon);
+	assert_int_equal(strstr(also, "\n.BR tidemark (1)") != NULL, tidemark);
+	assert_int_equal(strstr(also, "\n.BR tidemark\\-leaks (1)") != NULL, leaks);
+	assert_null(strstr(also, ",\n\n"));
+	assert_true(page->data[page->len - 2] == ')'); /* the last one has no comma */
+	tdm_buf_clear(page);
+}
+
+/* The daemon is no command, but whoever reads one page must find the other. */
+static void pages_name_each_other(void **state)
+{
+	struct tdm_cmd daemon = *tdm_cmd_find("doctor");
+	struct tdm_buf page;
+	(void)state;
+	daemon.name = "tidemarkd";
+	daemon.is_program = true;
+	tdm_buf_init(&page);
+	tdm_docs_man(&page, &daemon, "2026-01-31");
+	expect_names(&page, true, false, true);
+	tdm_docs_man_command(&page, tdm_cmd_find("leaks"), &daemon, "2026-01-31");
+	expect_names(&page, true, true, false);
+	tdm_docs_man_command(&page, &daemon, &daemon, "2026-01-31");
+	expect_names(&page, false, true, true);
+	tdm_docs_man(&page, NULL, "2026-01-31");
+	expect_names(&page, false, false, true);
 	tdm_buf_done(&page);
 }
 
@@ -95,14 +128,14 @@ static void exit_codes_are_those_of_the_command(void **state)
 	struct tdm_buf page;
 	(void)state;
 	tdm_buf_init(&page);
-	tdm_docs_man_command(&page, tdm_cmd_find("leaks"), "2026-01-31");
+	tdm_docs_man_command(&page, tdm_cmd_find("leaks"), NULL, "2026-01-31");
 	assert_non_null(strstr(page.data, "A finding that the command was asked to fail on."));
 	tdm_buf_clear(&page);
-	tdm_docs_man_command(&page, tdm_cmd_find("doctor"), "2026-01-31");
+	tdm_docs_man_command(&page, tdm_cmd_find("doctor"), NULL, "2026-01-31");
 	assert_null(strstr(page.data, "was asked to fail on"));
 	assert_non_null(strstr(page.data, "There is a warning."));
 	tdm_buf_clear(&page);
-	tdm_docs_man_command(&page, tdm_cmd_find("run"), "2026-01-31");
+	tdm_docs_man_command(&page, tdm_cmd_find("run"), NULL, "2026-01-31");
 	assert_null(strstr(page.data, "was asked to fail on"));
 	assert_non_null(strstr(page.data, "The exit code of the program."));
 	tdm_buf_done(&page);
@@ -306,6 +339,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(roff_is_escaped),
 		cmocka_unit_test(pages_are_clean),
+		cmocka_unit_test(pages_name_each_other),
 		cmocka_unit_test(exit_codes_are_those_of_the_command),
 		cmocka_unit_test(every_command_is_complete),
 		cmocka_unit_test(every_example_is_of_its_command),
