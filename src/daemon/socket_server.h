@@ -1,9 +1,6 @@
 /*
- * The socket of instrumented programs (docs/formats/server_socket.md): connections, their messages and the replies.
- *
- * A connection is read in large pieces, and messages are decoded where they are. Only the beginning of a message is
- * kept from one piece to the next. While a client does not read its replies, its messages are not read either; nobody
- * else waits for it.
+ * The sockets of instrumented programs (docs/formats/server_socket.md): who listens, who connects, which processes have
+ * ended. connection.h has the messages.
  */
 #ifndef TDM_DAEMON_SOCKET_SERVER_H
 #define TDM_DAEMON_SOCKET_SERVER_H
@@ -11,56 +8,21 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/socket.h>
 
-#include "base/buf.h"
 #include "daemon/archiver.h"
 #include "daemon/clients.h"
 #include "daemon/daemon.h"
 #include "daemon/chip_list.h"
+#include "daemon/connection.h"
 #include "daemon/loop.h"
 #include "daemon/server_log.h"
 #include "daemon/socket_path.h"
-#include "sources/server_wire.h"
-
-/* How a socket's messages are divided. */
-enum tdm_wire_form {
-	TDM_FORM_SIZES,  /* the four sizes */
-	TDM_FORM_SHORT,  /* 14, 21 and 17 bytes, told apart by their type */
-	TDM_FORM_HELPER, /* 32 bytes */
-	TDM_FORM_COUNT
-};
-
-struct tdm_server;
 
 struct tdm_listener {
 	struct tdm_watch watch;
 	struct tdm_server *server;
 	struct tdm_socket_path at;
 	enum tdm_wire_form form;
-};
-
-struct tdm_connection {
-	struct tdm_watch watch;
-	struct tdm_server *server;
-	struct tdm_connection *next, **prev;               /* of the server */
-	struct tdm_connection *client_next, **client_prev; /* of the client; client_prev is NULL before it has one */
-	struct tdm_client *client; /* NULL before the first allocation, and after the process's end */
-	struct ucred peer;
-	uint64_t start; /* of the peer's process */
-	struct tdm_wire wire;
-	uint8_t form;    /* enum tdm_wire_form */
-	uint8_t errors;  /* messages in a row that make no sense */
-	bool is_ending;  /* closed once all replies are sent */
-	bool is_over;    /* its process has ended */
-	bool has_asked;  /* its latest message was a question */
-	bool is_quick;   /* it belongs to the thread of quick_replies.h */
-	uint8_t returns; /* how often that has given it back */
-	uint8_t held;    /* bytes of the message that has begun */
-	uint8_t hold[TDM_WIRE_SIZE_MAX];
-	struct tdm_buf out; /* replies that the client has not taken yet */
-	size_t out_at;
-	struct tdm_connection *returned_next; /* of that thread */
 };
 
 struct tdm_server_counters {
@@ -89,15 +51,15 @@ struct tdm_server {
 	struct tdm_quick *quick; /* NULL: the loop answers all questions */
 	size_t open;             /* connections */
 	int spare_fd;            /* given up to refuse a connection when descriptors have run out */
-	int first_reserved; /* descriptors from this number on are not for connections */
+	int first_reserved;      /* descriptors from this number on are not for connections */
 	struct tdm_server_counters counters;
 	struct tdm_timer statistics;
-	uint8_t *bytes;         /* what is being read */
-	uint64_t nameless;      /* the id of the last kernel that came without one */
-	uint64_t replied_round; /* the last round of the loop with a reply, counted from 1 */
-	uint64_t list_ns;       /* that lists have taken, less a share of the time since */
-	uint64_t list_at_ns;    /* when that was true */
-	bool is_given;          /* another daemon has taken everything */
+	uint8_t *bytes;                    /* what is being read */
+	uint64_t nameless;                 /* the id of the last kernel that came without one */
+	uint64_t replied_round;            /* the last round of the loop with a reply, counted from 1 */
+	uint64_t list_ns;                  /* that lists have taken, less a share of the time since */
+	uint64_t list_at_ns;               /* when that was true */
+	bool is_given;                     /* another daemon has taken everything */
 	struct tdm_connection *drain_next; /* whose turn it is when the daemon ends */
 };
 
@@ -105,20 +67,7 @@ struct tdm_server {
 int tdm_server_init(struct tdm_server *server, struct tdm_loop *loop, const struct tdm_daemon_options *options);
 void tdm_server_done(struct tdm_server *server);
 
-/* A connection that is open already. NULL if it cannot be served; the descriptor is still the caller's. */
-struct tdm_connection *tdm_connection_new(struct tdm_server *server, int fd, enum tdm_wire_form form);
-
 /* The daemon is about to end: takes in all that clients have sent by now, whether they read their replies or not. */
 void tdm_server_drain(struct tdm_server *server);
-
-/* Reads what a connection has sent. False if it was closed. */
-bool tdm_connection_read(struct tdm_connection *connection);
-
-/* For the thread of quick_replies.h: whether it may answer a message of this type, and the answer. */
-bool tdm_server_is_question(uint8_t type);
-void tdm_connection_answer(struct tdm_connection *connection, const struct tdm_wire_message *message);
-
-/* A connection comes back from there. */
-void tdm_connection_returned(struct tdm_connection *connection);
 
 #endif
