@@ -31,79 +31,18 @@ uint64_t tdm_clients_start_of(const struct tdm_clients *clients, int32_t pid)
 
 /* --- sums ------------------------------------------------------------------------------------------------------- */
 
-static uint32_t add_sum(struct tdm_clients *clients, uint32_t device)
-{
-	uint32_t at;
-	bool is_new = clients->sum_free == TDM_MAP_NONE;
-	at = is_new ? (uint32_t)clients->sum_count : clients->sum_free;
-	if (is_new && tdm_reserve(&clients->sums, &clients->sum_cap, at + 1, sizeof *clients->sums) != 0)
-		return TDM_MAP_NONE;
-	if (tdm_map_put(&clients->by_device, device, at) != 0)
-		return TDM_MAP_NONE;
-	if (is_new)
-		clients->sum_count++;
-	else
-		clients->sum_free = clients->sums[at].number;
-	clients->sums[at] = (struct tdm_device_sum){ .number = device };
-	return at;
-}
-
-/* The sums of a device, made if necessary. TDM_MAP_NONE when out of memory. */
-static uint32_t sum_index(struct tdm_clients *clients, uint32_t device)
-{
-	uint32_t at = tdm_map_find(&clients->by_device, device);
-	if (at != TDM_MAP_NONE)
-		return at;
-	pthread_mutex_lock(&clients->sum_lock);
-	at = add_sum(clients, device);
-	pthread_mutex_unlock(&clients->sum_lock);
-	return at;
-}
-
-/* Forgets a device that nobody uses. */
-static void sum_drop(struct tdm_clients *clients, uint32_t at)
-{
-	struct tdm_device_sum *sum = &clients->sums[at];
-	if (sum->users != 0)
-		return;
-	pthread_mutex_lock(&clients->sum_lock);
-	tdm_map_take(&clients->by_device, sum->number);
-	pthread_mutex_unlock(&clients->sum_lock);
-	sum->number = clients->sum_free; /* the list of free places */
-	clients->sum_free = at;
-}
-
-void tdm_clients_sum(struct tdm_clients *clients, int32_t device, uint64_t bytes[TDM_KIND_COUNT])
-{
-	memset(bytes, 0, TDM_KIND_COUNT * sizeof *bytes);
-	pthread_mutex_lock(&clients->sum_lock);
-	uint32_t at = device >= 0 ? tdm_map_find(&clients->by_device, (uint32_t)device) : TDM_MAP_NONE;
-	for (unsigned kind = 0; at != TDM_MAP_NONE && kind < TDM_KIND_COUNT; kind++)
-		bytes[kind] = atomic_load_explicit(&clients->sums[at].bytes[kind], memory_order_relaxed);
-	pthread_mutex_unlock(&clients->sum_lock);
-}
-
-/* Without a locked instruction, because only one thread writes. */
-tdm_inlined uint64_t add_bytes(struct tdm_device_sum *sum, unsigned kind, uint64_t bytes)
-{
-	uint64_t all = atomic_load_explicit(&sum->bytes[kind], memory_order_relaxed) + bytes;
-	atomic_store_explicit(&sum->bytes[kind], all, memory_order_relaxed);
-	return all;
-}
-
 /* Adds what a client has on a device (sign 1), or takes it away (sign -1). */
 static void sum_device(struct tdm_clients *clients, const struct tdm_wdevice *device, int sign)
 {
-	uint32_t at = sum_index(clients, device->number);
+	uint32_t at = tdm_sums_place(&clients->sums, device->number);
 	if (at == TDM_MAP_NONE)
 		return;
-	struct tdm_device_sum *sum = &clients->sums[at];
-	for (unsigned kind = 0; kind < TDM_KIND_COUNT; kind++) {
-		add_bytes(sum, kind, (uint64_t)sign * device->now[kind]->asked_bytes);
-		sum->buffers[kind] += (uint64_t)sign * device->now[kind]->buffers;
-	}
+	struct tdm_device_sum *sum = &clients->sums.list[at];
+	for (unsigned kind = 0; kind < TDM_KIND_COUNT; kind++)
+		tdm_sums_add(sum, kind, (uint64_t)sign * device->now[kind]->asked_bytes,
+			(uint64_t)sign * device->now[kind]->buffers);
 	sum->users += (uint32_t)sign;
-	sum_drop(clients, at);
+	tdm_sums_drop(&clients->sums, at);
 }
 
 static void sum_client(struct tdm_client *client, int sign)
@@ -137,7 +76,7 @@ tdm_inlined struct tdm_wdevice *device_of(struct tdm_client *client, uint32_t nu
 		return client->latest;
 	client->latest = find_device(client, number);
 	if (client->latest != NULL)
-		client->latest_sum = tdm_map_find(&client->all->by_device, number);
+		client->latest_sum = tdm_map_find(&client->all->sums.by_device, number);
 	return client->latest;
 }
 
@@ -427,15 +366,13 @@ void tdm_clients_resume(struct tdm_clients *clients)
 int tdm_clients_init(struct tdm_clients *clients, struct tdm_loop *loop, const char *dir)
 {
 	*clients = (struct tdm_clients){ .loop = loop,
-		.sum_free = TDM_MAP_NONE,
 		.dir = tdm_ledger_dir(dir),
 		.look = { .every_ns = LOOK_S * TDM_NS_PER_S, .ready = look_ready } };
-	pthread_mutex_init(&clients->sum_lock, NULL);
 	clients->began = tdm_ledger_clock_now();
 	tdm_ledger_parse_mode(getenv("TIDEMARK_MODE"), &clients->mode);
 	tdm_proc_root_init(&clients->proc, "/proc"); /* of identities, so never a made-up one */
 	int err = tdm_map_init(&clients->by_process);
-	return err == 0 ? tdm_map_init(&clients->by_device) : err;
+	return err == 0 ? tdm_sums_init(&clients->sums) : err;
 }
 
 void tdm_clients_done(struct tdm_clients *clients)
@@ -444,11 +381,9 @@ void tdm_clients_done(struct tdm_clients *clients)
 		client_free(clients->list[clients->count - 1]);
 	tdm_loop_stop(clients->loop, &clients->look);
 	tdm_map_done(&clients->by_process);
-	tdm_map_done(&clients->by_device);
-	pthread_mutex_destroy(&clients->sum_lock);
+	tdm_sums_done(&clients->sums);
 	tdm_proc_root_done(&clients->proc);
 	free(clients->list);
-	free(clients->sums);
 }
 
 /* --- reports ---------------------------------------------------------------------------------------------------- */
@@ -482,14 +417,14 @@ static int have_device(struct tdm_client *client, int32_t number, struct tdm_wde
 		tdm_writer_lost(client->writer, TDM_LOSS_DEVICE);
 		return -ENODEV;
 	}
-	uint32_t sum = sum_index(client->all, (uint32_t)number);
+	uint32_t sum = tdm_sums_place(&client->all->sums, (uint32_t)number);
 	if (sum == TDM_MAP_NONE)
 		return -ENOMEM;
 	*device = tdm_writer_device(client->writer, (uint32_t)number, false);
 	if (*device != NULL)
 		sum_device(client->all, *device, 1);
 	else
-		sum_drop(client->all, sum);
+		tdm_sums_drop(&client->all->sums, sum);
 	return device_of(client, (uint32_t)number) != NULL ? 0 : -ENOSPC;
 }
 
@@ -519,9 +454,8 @@ tdm_inlined void count_change(const struct tdm_client *client, const struct tdm_
 	struct tdm_change *change, const struct counted *was)
 {
 	struct counted now = counted_now(device, change->kind);
-	struct tdm_device_sum *sum = &client->all->sums[client->latest_sum];
-	sum->buffers[change->kind] += now.buffers - was->buffers;
-	change->sum = add_bytes(sum, change->kind, now.bytes - was->bytes);
+	struct tdm_device_sum *sum = &client->all->sums.list[client->latest_sum];
+	change->sum = tdm_sums_add(sum, change->kind, now.bytes - was->bytes, now.buffers - was->buffers);
 }
 
 int tdm_client_alloc(struct tdm_client *client, int32_t number, enum tdm_kind kind, uint64_t id, uint64_t bytes,

@@ -9,8 +9,6 @@
 #ifndef TDM_DAEMON_CLIENTS_H
 #define TDM_DAEMON_CLIENTS_H
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,6 +16,7 @@
 #include "base/kind.h"
 #include "base/map.h"
 #include "daemon/loop.h"
+#include "daemon/sums.h"
 #include "ledger/layout.h"
 #include "sources/proc_facts.h"
 
@@ -47,14 +46,6 @@ struct tdm_client {
 	uint32_t index; /* in the list of all */
 };
 
-/* What all clients have on a device. */
-struct tdm_device_sum {
-	uint32_t number;
-	uint32_t users;                         /* clients whose ledger has this device; 0: free */
-	_Atomic uint64_t bytes[TDM_KIND_COUNT]; /* one thread writes, another one may read */
-	uint64_t buffers[TDM_KIND_COUNT];
-};
-
 /* What was not done, and what is suspicious. */
 struct tdm_clients_counters {
 	uint64_t allocations, releases;
@@ -77,12 +68,8 @@ struct tdm_clients {
 	struct tdm_map by_process; /* from pid and start time to an index of `list` */
 	struct tdm_client **list;
 	size_t cap, count;
-	size_t unwatched;         /* clients without a pidfd */
-	pthread_mutex_t sum_lock; /* of the table of sums: which devices it has, and where */
-	struct tdm_map by_device;
-	struct tdm_device_sum *sums;
-	size_t sum_cap, sum_count;
-	uint32_t sum_free;             /* the first free place of `sums`; TDM_MAP_NONE: none */
+	size_t unwatched; /* clients without a pidfd */
+	struct tdm_sums sums;
 	struct tdm_timer look;         /* at clients without a pidfd */
 	struct tdm_ledger_clock began; /* for the rate of the time stamp counter */
 	struct tdm_clients_counters counters;
@@ -143,9 +130,6 @@ static inline unsigned tdm_client_kernel_type(const struct tdm_client *client, u
 
 /* After a batch of reports: makes a deleted ledger anew. */
 void tdm_client_settle(struct tdm_client *client);
-
-/* What all clients have on a device; 0 if none uses it. For any thread. */
-void tdm_clients_sum(struct tdm_clients *clients, int32_t device, uint64_t bytes[TDM_KIND_COUNT]);
 
 /* Calls `each` for the live buffers of a client on a device, until it returns false. */
 void tdm_client_each(const struct tdm_client *client, uint32_t device,

@@ -64,7 +64,7 @@ static void reply(struct tdm_connection *c, const struct tdm_wire_reply *what)
 static void reply_query(struct tdm_connection *c, int32_t device)
 {
 	uint64_t bytes[TDM_KIND_COUNT];
-	tdm_clients_sum(&c->server->clients, device, bytes);
+	tdm_sums_read(&c->server->clients.sums, device, bytes);
 	reply(c, &(struct tdm_wire_reply){ .type = TDM_WIRE_RESPONSE,
 			 .device = device,
 			 .dram = bytes[TDM_KIND_DRAM],

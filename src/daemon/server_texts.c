@@ -164,11 +164,11 @@ static int by_number(const void *a, const void *b)
 /* The devices by number; NULL when there are none, or no memory. */
 static const struct tdm_device_sum **sorted_sums(const struct tdm_clients *clients, size_t *count)
 {
-	const struct tdm_device_sum **list = calloc(clients->sum_count + 1, sizeof(*list));
+	const struct tdm_device_sum **list = calloc(clients->sums.count + 1, sizeof(*list));
 	*count = 0;
-	for (size_t i = 0; list != NULL && i < clients->sum_count; i++)
-		if (clients->sums[i].users != 0)
-			list[(*count)++] = &clients->sums[i];
+	for (size_t i = 0; list != NULL && i < clients->sums.count; i++)
+		if (clients->sums.list[i].users != 0)
+			list[(*count)++] = &clients->sums.list[i];
 	if (list != NULL)
 		qsort(list, *count, sizeof(*list), by_number);
 	return list;
@@ -177,10 +177,10 @@ static const struct tdm_device_sum **sorted_sums(const struct tdm_clients *clien
 static uint64_t count_all(const struct tdm_clients *clients, const struct tdm_device_sum *only)
 {
 	uint64_t buffers = 0;
-	for (size_t i = 0; i < clients->sum_count; i++)
+	for (size_t i = 0; i < clients->sums.count; i++)
 		for (unsigned k = 0; k < KINDS; k++)
-			if (clients->sums[i].users != 0 && (only == NULL || only == &clients->sums[i]))
-				buffers += clients->sums[i].buffers[kinds[k].kind];
+			if (clients->sums.list[i].users != 0 && (only == NULL || only == &clients->sums.list[i]))
+				buffers += clients->sums.list[i].buffers[kinds[k].kind];
 	return buffers;
 }
 
