@@ -11,7 +11,7 @@ set(TDM_BARE_WITHOUT_FILES sources/graph_capture.c sources/capture_json.c source
 set(TDM_BARE_WITHOUT_TESTS
 	unit.plot unit.plot_texts unit.device_map fuzz.train_log # plot
 	unit.tui_model unit.tui_growth           # tui
-	unit.args unit.demo unit.docs unit.doctor integration.log_follow # cli
+	unit.args unit.demo unit.docs unit.doctor integration.log_follow integration.behalf_views # cli
 	unit.graph_capture unit.capture_devices unit.capture_random unit.capture_stock fuzz.capture # sources/capture_json.c
 	unit.remote_picture fuzz.remote_picture fuzz.http_request # sources/json_walk.c
 	unit.input                               # zlib, liblzma, libzstd
