@@ -124,8 +124,8 @@ static bool sums_agree(const struct tdm_wdevice *device)
 			return false;
 		struct tdm_ledger_now *sum = &sums[slot->kind];
 		sum->buffers++;
-		if (slot->banks == 0)
-			continue; /* a view */
+		if (tdm_ledger_slot_is_view(slot)) /* as readers see it */
+			continue;
 		sum->bytes += slot->bank_bytes * slot->banks;
 		sum->bank_bytes += slot->bank_bytes;
 		sum->asked_bytes += slot->asked;
