@@ -1,72 +1,74 @@
 /*
- * Fuzz the messages of the allocation server's sockets. Exercises: sources/server_wire.c.
+ * Fuzz the division of a stream into messages. Exercises: sources/server_wire.c. The first byte chooses what the rest
+ * is: the bytes of a stream of the four sizes, of short messages or of helper messages, or what a well-behaved client
+ * of one size sends. The second byte is the seed of the pieces in which they come.
  *
- * The first byte says how the rest is divided: in one piece, or in pieces of some length, as a socket may deliver it.
- *
- * Properties: no more bytes are used than there are; a message uses at least one; what a connection keeps until more
- * comes is less than a message; the size, once known for certain, never changes; and messages of a known size come out
- * the same in whatever pieces they come.
+ * Properties: a message takes bytes that are there; what is kept for later is less than the longest message; pieces
+ * make no difference; of a well-behaved client every message arrives as it was sent, wherever the stream is cut and
+ * whichever cut is taken for a pause; a reply says what was put into it, as far as its size has room.
  */
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "fuzz_check.h"
+#include "fuzz_pieces.h"
 #include "sources/server_wire.h"
 
-enum { MESSAGES_MAX = 256, FORMS = 3 };
+enum form { FORM_SIZES, FORM_SHORT, FORM_HELPER, FORM_CLIENT, FORM_COUNT };
+enum { MESSAGES_MAX = 1024, STREAM_MAX = MESSAGES_MAX * TDM_WIRE_SIZE_MAX };
 
-struct result {
-	struct tdm_wire wire;
+struct taken {
 	struct tdm_wire_message list[MESSAGES_MAX];
 	size_t count;
 	bool is_bad;
 };
 
-static enum tdm_wire_found next(unsigned form, struct result *result, const uint8_t *bytes, size_t count, bool is_quiet,
-	struct tdm_wire_message *message, size_t *used)
+static enum tdm_wire_found next(enum form form, struct tdm_wire *wire, const uint8_t *bytes, size_t count,
+	bool is_quiet, struct tdm_wire_message *message, size_t *used)
 {
-	const struct tdm_wire before = result->wire;
-	enum tdm_wire_found found = form == 0   ? tdm_wire_next(&result->wire, bytes, count, is_quiet, message, used)
-				    : form == 1 ? tdm_wire_short(bytes, count, message, used)
-						: tdm_wire_helper(bytes, count, message, used);
-	check(result->wire.size == 0 || tdm_wire_is_size(result->wire.size));
-	check(before.size == 0 || before.is_guessed || result->wire.size == before.size);
-	return found;
+	if (form == FORM_SHORT)
+		return tdm_wire_short(bytes, count, message, used);
+	if (form == FORM_HELPER)
+		return tdm_wire_helper(bytes, count, message, used);
+	return tdm_wire_next(wire, bytes, count, is_quiet, message, used);
 }
 
-/* Handles bytes as a connection does; what is left is a message that has begun. */
-static size_t divide(unsigned form, struct result *result, const uint8_t *bytes, size_t count, bool is_quiet)
+/* Takes what is whole of `count` bytes. Returns the bytes that were used. */
+static size_t take(
+	enum form form, struct tdm_wire *wire, const uint8_t *bytes, size_t count, bool is_quiet, struct taken *taken)
 {
 	size_t at = 0;
-	while (at < count && !result->is_bad) {
-		struct tdm_wire_message message;
-		size_t used = 0;
-		enum tdm_wire_found found = next(form, result, bytes + at, count - at, is_quiet, &message, &used);
-		if (found == TDM_WIRE_NONE)
-			break;
-		result->is_bad = found == TDM_WIRE_BAD;
-		if (result->is_bad)
-			break;
-		check(used != 0 && used <= count - at);
+	while (at < count) {
+		struct tdm_wire_message message = { 0 };
+		size_t used;
+		enum tdm_wire_found found = next(form, wire, bytes + at, count - at, is_quiet, &message, &used);
+		check(used <= count - at);
+		check((used != 0) == (found == TDM_WIRE_MESSAGE || found == TDM_WIRE_REST));
+		check(wire->size == 0 || tdm_wire_is_size(wire->size));
+		taken->is_bad = found == TDM_WIRE_BAD;
+		if (found == TDM_WIRE_BAD || found == TDM_WIRE_NONE)
+			return at;
 		at += used;
-		if (found == TDM_WIRE_MESSAGE && result->count < MESSAGES_MAX)
-			result->list[result->count++] = message;
+		if (found == TDM_WIRE_MESSAGE && taken->count < MESSAGES_MAX)
+			taken->list[taken->count++] = message;
 	}
-	check(result->is_bad || count - at < TDM_WIRE_SIZE_MAX);
 	return at;
 }
 
-static void feed(unsigned form, struct result *result, const uint8_t *data, size_t size, size_t piece)
+/* Takes a stream in pieces; a pause is seen between them, or never. */
+static void take_pieces(
+	enum form form, const uint8_t *bytes, size_t count, uint32_t seed, bool sees_pauses, struct taken *taken)
 {
-	uint8_t bytes[TDM_WIRE_SIZE_MAX + 256];
-	size_t held = 0;
-	for (size_t at = 0; at < size && !result->is_bad;) {
-		size_t part = piece < size - at ? piece : size - at;
-		memcpy(bytes + held, data + at, part);
-		size_t used = divide(form, result, bytes, held + part, true);
-		held = result->is_bad ? 0 : held + part - used;
-		memmove(bytes, bytes + used, held);
-		at += part;
+	struct tdm_wire wire = { 0 };
+	size_t begin = 0, end = 0;
+	taken->count = 0;
+	taken->is_bad = false;
+	while (end < count && !taken->is_bad) {
+		size_t piece = fuzz_piece(&seed, count - end);
+		end += piece;
+		begin += take(form, &wire, bytes + begin, end - begin, sees_pauses, taken);
+		check(taken->is_bad || end - begin < TDM_WIRE_SIZE_MAX);
 	}
 }
 
@@ -76,28 +78,71 @@ static bool is_same(const struct tdm_wire_message *a, const struct tdm_wire_mess
 	       a->bytes == b->bytes && a->id == b->id;
 }
 
+/* The shorter list is the beginning of the longer one, and they only differ if the stream is bad. */
+static void compare(const struct taken *a, const struct taken *b)
+{
+	size_t both = a->count < b->count ? a->count : b->count;
+	check(a->count == b->count || a->is_bad || b->is_bad);
+	for (size_t i = 0; i < both; i++)
+		check(is_same(&a->list[i], &b->list[i]));
+}
+
+/* What a client of one size sends. Returns the bytes of the stream. */
+static size_t send_all(const uint8_t *data, size_t size, uint8_t *stream, struct taken *sent)
+{
+	static const uint32_t sizes[] = { 72, 112, 128, 144 };
+	uint32_t bytes = sizes[size != 0 ? data[0] % 4 : 0];
+	size_t len = 0;
+	for (sent->count = 0; size >= sizeof(struct tdm_wire_message) && sent->count < MESSAGES_MAX; sent->count++) {
+		struct tdm_wire_message *message = &sent->list[sent->count];
+		memcpy(message, data, sizeof *message);
+		message->type = (uint8_t)(TDM_WIRE_ALLOC + message->type % (TDM_WIRE_TYPE_END - TDM_WIRE_ALLOC));
+		tdm_wire_put_message(message, bytes, stream + len);
+		len += bytes;
+		data += sizeof *message;
+		size -= sizeof *message;
+	}
+	return len;
+}
+
+static void check_reply(const uint8_t *data, size_t size)
+{
+	static const uint32_t sizes[] = { 72, 112, 128, 144 };
+	uint8_t bytes[TDM_WIRE_SIZE_MAX] = { 0 }, again[TDM_WIRE_SIZE_MAX];
+	memcpy(bytes, data, size < sizeof bytes ? size : sizeof bytes);
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		struct tdm_wire_reply reply = tdm_wire_get_reply(bytes, sizes[i]);
+		tdm_wire_put_reply(&reply, sizes[i], again);
+		struct tdm_wire_reply back = tdm_wire_get_reply(again, sizes[i]);
+		check(back.type == reply.type && back.device == reply.device && back.dram == reply.dram &&
+			back.trace == reply.trace && back.cb == reply.cb && back.kernel == reply.kernel &&
+			back.total_l1 == reply.total_l1 && back.device_count == reply.device_count);
+		for (size_t k = sizes[i]; k < sizeof again; k++)
+			check(again[k] == 0);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct result whole, pieces;
-	if (size == 0)
+	static uint8_t stream[STREAM_MAX];
+	static struct taken whole, pieces, sent;
+	if (size < 2)
 		return 0;
-	size_t piece = (size_t)data[0] + 1;
-	for (unsigned form = 0; form < FORMS; form++) {
-		/* A size that is found while the bytes come depends on the pauses; one that is known does not. */
-		for (unsigned known = 0; known < (form == 0 ? 2 : 1); known++) {
-			memset(&whole, 0, sizeof whole);
-			memset(&pieces, 0, sizeof pieces);
-			if (known != 0)
-				whole.wire.size = pieces.wire.size =
-					data[0] % 2 != 0 ? TDM_WIRE_SIZE_MAX : TDM_WIRE_SIZE_MIN;
-			divide(form, &whole, data + 1, size - 1, true);
-			feed(form, &pieces, data + 1, size - 1, piece);
-			if (known == 0 && form == 0)
-				continue;
-			check(whole.is_bad == pieces.is_bad && whole.count == pieces.count);
-			for (size_t i = 0; i < whole.count; i++)
-				check(is_same(&whole.list[i], &pieces.list[i]));
-		}
+	enum form form = (enum form)(data[0] % FORM_COUNT);
+	uint32_t seed = data[1];
+	data += 2;
+	size -= 2;
+	check_reply(data, size);
+	if (form == FORM_CLIENT) {
+		size_t len = send_all(data, size, stream, &sent);
+		take_pieces(form, stream, len, seed, true, &pieces);
+		check(!pieces.is_bad && pieces.count == sent.count);
+		compare(&sent, &pieces);
+		return 0;
 	}
+	take_pieces(form, data, size, 0, false, &whole);
+	take_pieces(form, data, size, seed, false, &pieces);
+	compare(&whole, &pieces);
+	take_pieces(form, data, size, seed, true, &pieces);
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct CMUnitTest {
 	const char *name;
@@ -47,6 +48,7 @@ struct CMUnitTest {
 #define fail()                        tdm_tests_check(false, "fail()", TDM_TESTS_HERE)
 #define fail_msg(...)                 tdm_tests_fail(TDM_TESTS_HERE, __VA_ARGS__)
 #define skip()                        tdm_tests_skip()
+#define print_message(...)            printf(__VA_ARGS__)
 
 /* How many failed. */
 int tdm_tests_run(const char *group, const struct CMUnitTest *tests, size_t count, int (*set_up)(void **state),
