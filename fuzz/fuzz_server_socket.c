@@ -15,6 +15,7 @@
 
 #include "../tests/unit/ledger_walk.h"
 #include "daemon/server_answers.h"
+#include "daemon/quick_replies.h"
 #include "daemon/socket_server.h"
 #include "fuzz_folder.h"
 #include "fuzz_pieces.h"
@@ -41,6 +42,8 @@ static void start(struct run *run)
 	run->options = (struct tdm_daemon_options){ .socket = run->path, .dir = fuzz_folder, .socket_mode = 0600 };
 	check(null >= 0 && setenv("STATE_DIRECTORY", fuzz_folder, 1) == 0);
 	check(tdm_loop_init(&run->loop) == 0 && tdm_server_init(&run->server, &run->loop, &run->options) == 0);
+	tdm_quick_free(run->server.quick); /* connections are read here, and by nobody else */
+	run->server.quick = NULL;
 	tdm_server_log_done(&run->server.log);
 	check(tdm_server_log_init(&run->server.log, &run->loop, null) == 0);
 }
@@ -54,8 +57,8 @@ static void stop(struct run *run)
 static void add_up(const struct run *run, struct sums *sums)
 {
 	memset(sums, 0, sizeof *sums);
-	for (size_t i = 0; i < run->server.clients.sum_count; i++) {
-		const struct tdm_device_sum *sum = &run->server.clients.sums[i];
+	for (size_t i = 0; i < run->server.clients.sums.count; i++) {
+		const struct tdm_device_sum *sum = &run->server.clients.sums.list[i];
 		if (sum->users == 0 || sum->number >= DEVICES)
 			continue;
 		memcpy(sums->bytes[sum->number], sum->bytes, sizeof sum->bytes);
@@ -65,7 +68,7 @@ static void add_up(const struct run *run, struct sums *sums)
 
 static uint64_t reports(const struct run *run)
 {
-	const uint64_t *messages = run->server.counters.messages;
+	const _Atomic uint64_t *messages = run->server.counters.messages;
 	return messages[TDM_WIRE_ALLOC] + messages[TDM_WIRE_FREE] + messages[TDM_WIRE_CB_ALLOC] +
 	       messages[TDM_WIRE_CB_FREE] + messages[TDM_WIRE_KERNEL_LOAD] + messages[TDM_WIRE_KERNEL_UNLOAD];
 }

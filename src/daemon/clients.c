@@ -228,6 +228,13 @@ static int open_life(struct tdm_client *client)
 	return err;
 }
 
+/* Has the clients without a pidfd looked at, after this time at the latest. */
+static void look_within(struct tdm_clients *clients, uint64_t ns)
+{
+	if (clients->look.at_ns == 0 || clients->look.at_ns > tdm_clock_ns() + ns)
+		tdm_loop_start(clients->loop, &clients->look, ns);
+}
+
 /* Begins to wait for the end of the process. */
 static void watch_life(struct tdm_client *client)
 {
@@ -236,9 +243,9 @@ static void watch_life(struct tdm_client *client)
 	clients->unwatched += err != 0;
 	/* Timers come after all that is ready: its end is noticed as soon as its first bytes are handled. */
 	if (err == -ESRCH)
-		tdm_loop_start(clients->loop, &clients->look, 0);
-	else if (err != 0 && clients->look.at_ns == 0)
-		tdm_loop_start(clients->loop, &clients->look, LOOK_S * TDM_NS_PER_S);
+		look_within(clients, 0);
+	else if (err != 0)
+		look_within(clients, LOOK_S * TDM_NS_PER_S);
 }
 
 /* Those without a pidfd: there may be a descriptor for it now. */
@@ -263,7 +270,7 @@ void tdm_client_hint(struct tdm_client *client)
 {
 	/* A process closes its descriptors a moment before it has ended. */
 	if (client->life.fd < 0 && !client->is_over)
-		tdm_loop_start(client->all->loop, &client->all->look, HINT_MS * TDM_NS_PER_MS);
+		look_within(client->all, HINT_MS * TDM_NS_PER_MS);
 }
 
 static struct tdm_client *client_new(struct tdm_clients *clients, int32_t pid, uint32_t uid, uint64_t start)

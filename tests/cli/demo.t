@@ -195,6 +195,7 @@ With the daemon, as its clients: it hears of every buffer and of every release.
     Refused: size or kind: 0
     Refused: no room: 0
     Refused: unknown process: 0
+    Refused: too many lists: 0
     Processes ended: 4
     Buffers they left: 0
   ✓ No buffers remaining - perfect cleanup!

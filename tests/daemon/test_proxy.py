@@ -100,7 +100,7 @@ class Proxy(DaemonTest):
         with socket.socket() as probe:
             return probe.connect_ex(("127.0.0.1", self.proxy_port)) == 0
 
-    def connect(self, command="status", host="localhost", token=True, trusts=True):
+    def connect(self, command="status", host="localhost", token=True, trusts=True, code=0):
         """What the command says in JSON about the machine after the proxy."""
         environment = {k: v for k, v in os.environ.items() if k != "SSL_CERT_FILE"}
         if trusts:
@@ -108,7 +108,7 @@ class Proxy(DaemonTest):
         done = subprocess.run([os.path.join(BIN, "tidemark"), command, "--json", "--timeout", "30s", "--connect",
                                f"https://{host}:{self.proxy_port}", *(["--token-file", self.token] if token else [])],
                               env=environment, capture_output=True, text=True, check=False)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual((done.returncode, done.stderr), (code, ""))
         return json.loads(done.stdout)
 
     def test_a_machine_is_shown_through_tls_to_the_bearer_of_the_token(self):
@@ -119,7 +119,7 @@ class Proxy(DaemonTest):
 
     def test_who_is_not_trusted_gets_no_token_and_the_user_is_told(self):
         def reason(**keys):
-            host = self.connect(**keys)["status"]["hosts"][0]
+            host = self.connect(**keys, code=2)["status"]["hosts"][0]
             self.assertIsNone(host["age_ns"])
             return host["reason"]
 

@@ -396,7 +396,7 @@ class Clients(DaemonTest):
         self.assertEqual(daemon.wait(), 0)
         self.assertIn(f"Allocations: {sent // 72 + 2}\n", self.text(), (sent, asked))
         process, = self.dump()["processes"]
-        self.assertEqual({(b["device"], b["address"], b["reserved_bytes"]) for b in process["buffers"]},
+        self.assertEqual({(b["device"], b["id"], b["reserved_bytes"]) for b in process["buffers"]},
                          {(0, i, 20) for i in range(500)} | {(0, 1000, 10), (1, 1, 30)})
 
     def test_who_never_stops_sending_does_not_keep_the_daemon_from_ending(self):
@@ -435,7 +435,7 @@ class Clients(DaemonTest):
             held = 7 + 100 + (0 if keeps else 10)
             self.wait_for(lambda: watcher.query()[0] == held, "the messages of both connections")
             process, = (process for process in self.dump()["processes"] if process["state"] == "running")
-            self.assertEqual((process["pid"], sorted(buffer["address"] for buffer in process["buffers"])),
+            self.assertEqual((process["pid"], sorted(buffer["id"] for buffer in process["buffers"])),
                              (other.pid, [2, 3] if keeps else [1, 2, 3]))
             other.kill()
             self.wait_for(lambda: watcher.query()[0] == 0, "the end of the process")
