@@ -86,6 +86,7 @@ static void take_short_turns(void)
 static void *run(void *arg)
 {
 	struct tdm_quick *quick = arg;
+	pthread_setname_np(pthread_self(), "questions");
 	take_short_turns();
 	struct epoll_event batch[BATCH];
 	for (;;) {

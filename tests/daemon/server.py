@@ -1,5 +1,6 @@
 """A real tidemarkd in a folder of its own, and clients that speak the messages of instrumented programs."""
 
+import fcntl
 import json
 import os
 import re
@@ -11,6 +12,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -199,10 +201,13 @@ class DaemonTest(unittest.TestCase):
     def fill(self, client):
         """Asks without reading the answers until the daemon waits. Returns how often; the devices are 0, 1, 2, ..."""
         sent = 0
-        while self.statistic("Waits for a client that does not read") == 0:
-            for _ in range(20):  # a socket with a time-out stops sending when a quarter of its room is used
+        waits = lambda: self.statistic("Waits for a client that does not read") != 0
+        is_read = lambda: fcntl.ioctl(client.socket, termios.TIOCOUTQ, b"1234") == bytes(4)
+        while not waits():
+            for _ in range(20):  # few, so that there is room for more when the daemon waits
                 client.send(QUERY, sent)
                 sent += 1
+            self.wait_for(lambda: is_read() or waits(), "that the daemon reads or waits")
         return sent
 
     def tidemark(self, *args):
