@@ -246,8 +246,10 @@ A machine that shows no processes to those without a token says so.
 
 Its sums are shown, whatever else was asked for; without buffers there is nothing to judge.
 
-  $ touch three/totals; tidemark status --short --all --connect $three | calm | grep -E 'THREE|token'
+  $ touch three/totals; tidemark status --short --all --connect $three | calm | grep -E '^tidemark VER|THREE|^all|token'
+  tidemark VERSION, TIME: 1 device, 0 listed processes on 1 host
   THREE:0 n150 47 36 1000 4.00 12.00 33% 1.00 1% - - 85.00 1
+  all 1 - - - 4.00 12.00 33% 1.00 1% - - 85.00 -
    unattributed THREE:0 4.00GiB 1.00MiB - - - - of no listed process
    THREE: its processes are hidden: it shows them to the bearer of its
    token (--token-file)
