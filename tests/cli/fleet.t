@@ -259,6 +259,8 @@ Its sums are shown, whatever else was asked for; without buffers there is nothin
   $ tidemark leaks --for 1s --connect $three | calm; rm three/totals
   Machines that do not answer, and ledgers that could not be read:
    THREE: HTTP status 403: it wants a token (--token-file); none of its figures are known
+  $ tidemark leaks --for 1s --connect $three
+  no ledgers in what these machines show: they hide processes from those without the token (--token-file)
 
 Answers that are no picture.
 
