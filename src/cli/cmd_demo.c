@@ -94,6 +94,8 @@ static int cmd_demo_run(struct tdm_args *args)
 	if (code == 0 && request.options.server && request.options.workload.socket != NULL)
 		code = tdm_cmd_usage_error(
 			args->cmd, "--server starts a server on a socket of its own; --socket names another one");
+	if (code == 0 && request.message_size != 0 && request.options.workload.socket == NULL)
+		code = tdm_cmd_usage_error(args->cmd, "--message-size is for --socket");
 	if (code != 0)
 		return code;
 	settle(&request);

@@ -25,7 +25,7 @@ int tdm_ledgers_connect(const struct tdm_cmd *cmd, const struct tdm_connect *con
 /* For messages. */
 static const char *place_of(const struct tdm_ledgers *ledgers)
 {
-	return ledgers->state != NULL ? tdm_state_ledger_dir(ledgers->state) : "the ledgers of these machines";
+	return ledgers->state != NULL ? tdm_state_ledger_dir(ledgers->state) : "what these machines show";
 }
 
 int tdm_ledgers_look(const struct tdm_cmd *cmd, struct tdm_ledgers *ledgers, unsigned more_parts)

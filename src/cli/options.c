@@ -54,6 +54,8 @@ static int refuse_number(const struct tdm_cmd *cmd, const struct tdm_opt *opt, c
 		snprintf(range, sizeof range, " from %" PRIu64 " to %" PRIu64, opt->min, opt->max);
 	else if (opt->min != 0)
 		snprintf(range, sizeof range, ", %" PRIu64 " or more", opt->min);
+	if (strcmp(noun, "port") == 0)
+		return tdm_cmd_usage_error(cmd, "--%s '%s': expected a port%s", opt->name, value, range);
 	return tdm_cmd_usage_error(cmd, "--%s '%s': expected a number%s%s%s", opt->name, value,
 		noun[0] != '\0' ? " of " : "", strcmp(noun, "ms") == 0 ? "milliseconds" : noun, range);
 }

@@ -402,10 +402,11 @@ static int have_ledger(struct tdm_client *client)
 		return 0;
 	if (client->retry != 0) {
 		client->retry--;
-		return -ENOSPC;
+		return client->retry_err;
 	}
 	int err = client_open_ledger(client);
 	client->retry = err != 0 ? RETRY_AFTER : 0;
+	client->retry_err = err;
 	if (err == 0)
 		client->self = tdm_writer_thread(client->writer);
 	return err;

@@ -37,6 +37,7 @@ struct tdm_client {
 	bool is_over;                     /* its process has ended */
 	bool is_counting;                 /* its ids are no addresses, but numbers */
 	uint32_t retry;                   /* allocations to refuse before trying to make the ledger again */
+	int retry_err;                    /* why it could not be made, -errno */
 	uint32_t names[TDM_KERNEL_TYPES]; /* of kernels: blob numbers; 0: not stored yet */
 	struct tdm_writer *writer;        /* NULL: no allocation yet */
 	struct tdm_wthread *self;

@@ -92,9 +92,10 @@ static void say_goodbye(struct tdm_server *server)
 
 /*
  * Goes to the background. The parent returns only in the child: it waits until the child is ready and ends with its
- * result, so that whoever starts the daemon can use it at once. *ready is where the child writes that result.
+ * result, so that whoever starts the daemon can use it at once. *ready is where the child writes that result. *failed
+ * is set to `log` if it cannot be written.
  */
-static int go_to_background(const char *log, int *ready)
+static int go_to_background(const char *log, int *ready, const char **failed)
 {
 	int ends[2];
 	unsigned char code = CANNOT_START;
@@ -113,8 +114,10 @@ static int go_to_background(const char *log, int *ready)
 	close(ends[0]);
 	int out = open(log != NULL ? log : "/dev/null", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0640);
 	int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (out < 0 || in < 0)
+	if (out < 0 || in < 0) {
+		*failed = out < 0 ? log : NULL;
 		return -errno;
+	}
 	dup2(in, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	return 0;
@@ -147,19 +150,40 @@ static int start_http(struct daemon *daemon, const struct tdm_daemon_options *op
 	return options->replace ? 0 : err; /* the clients are taken over: they must not be lost for this */
 }
 
+/* The name that two of the sockets have; NULL: none. */
+static const char *twice(const struct tdm_daemon_options *o)
+{
+	const char *names[] = { o->socket != NULL ? o->socket : TDM_WIRE_SOCKET, o->short_socket, o->helper_socket,
+		o->no_http ? NULL : o->http_socket };
+	for (size_t i = 1; i < sizeof names / sizeof *names; i++)
+		for (size_t j = 0; names[i] != NULL && j < i; j++)
+			if (names[j] != NULL && strcmp(names[i], names[j]) == 0)
+				return names[i];
+	return NULL;
+}
+
 int tdm_daemon_run(const struct tdm_daemon_options *options)
 {
+	const char *name = twice(options);
+	if (name != NULL) {
+		fprintf(stderr, "tidemarkd: two sockets have the name '%s'\n", name);
+		return -EINVAL;
+	}
 	struct daemon *daemon = calloc(1, sizeof *daemon);
 	int ready = -1, err = daemon == NULL ? -ENOMEM : 0;
+	const char *failed = NULL;
 	raise_descriptors();
 	if (err == 0 && options->daemonize)
-		err = go_to_background(options->log, &ready);
+		err = go_to_background(options->log, &ready, &failed);
 	if (err == 0)
 		err = tdm_loop_init(&daemon->loop);
 	if (err == 0)
 		err = watch_signals(daemon);
 	if (err != 0) {
-		fprintf(stderr, "tidemarkd: cannot start: %s\n", strerror(-err));
+		if (failed != NULL)
+			fprintf(stderr, "tidemarkd: cannot write '%s': %s\n", failed, strerror(-err));
+		else
+			fprintf(stderr, "tidemarkd: cannot start: %s\n", strerror(-err));
 		tell_ready(ready, err);
 		free(daemon);
 		return err;

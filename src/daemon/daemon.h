@@ -1,6 +1,7 @@
 /*
  * The daemon: serves instrumented programs on a socket, writes a ledger for each (clients.h), and answers over HTTP
- * (http.h). One thread; everything is called from its loop.
+ * (http.h). Everything is called from one loop, in one thread; only connections that do nothing but ask are answered by
+ * another (quick_replies.h).
  */
 #ifndef TDM_DAEMON_DAEMON_H
 #define TDM_DAEMON_DAEMON_H

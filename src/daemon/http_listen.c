@@ -68,5 +68,5 @@ uint32_t tdm_http_peer_uid(int fd)
 int tdm_http_listen_unix(const char *path, struct tdm_socket_path *at, struct tdm_diag *diag)
 {
 	int err = tdm_socket_path_listen(at, path, ANYBODY, false);
-	return err == 0 ? 0 : tdm_diag_set(diag, err, 0, 0, "cannot listen on '%s': %s", path, tdm_err_text(err));
+	return err == 0 ? 0 : tdm_diag_set(diag, err, 0, 0, "cannot listen on %s: %s", path, tdm_err_text(err));
 }

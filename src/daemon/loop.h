@@ -1,5 +1,5 @@
 /*
- * The daemon's one loop: descriptors, timers and signals, in one thread.
+ * The daemon's one loop: descriptors, timers and signals, in one thread. quick_replies.h has another for questions.
  *
  * A watch belongs to its owner, who embeds it and gets back to himself with tdm_loop_owner(). A function that is called
  * may add and remove any watch, also its own: what was removed is not called any more in the same round.

@@ -38,7 +38,8 @@ static int bind_beside(struct tdm_socket_path *at, const char *path, uint32_t mo
 		return -ENAMETOOLONG;
 	if (look_at(address->sun_path) == 0)
 		unlink(address->sun_path); /* left by a process that was killed here and had our pid */
-	/* Nobody may connect before the permissions are set; umask() is the process's, which has one thread. */
+	/* Nobody may connect before the permissions are set; umask() is the process's, which has only one thread until
+	   clients connect. */
 	mode_t before = umask(0777);
 	int err = bind(at->fd, (const struct sockaddr *)address, sizeof *address) == 0 ? 0 : -errno;
 	umask(before);

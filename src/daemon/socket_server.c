@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -125,11 +126,12 @@ static void client_buried(void *context, const char *path)
 
 static int say(const char *path, int err)
 {
+	struct stat st;
 	if (err == -EADDRINUSE)
 		fprintf(stderr, "tidemarkd: another server listens on %s; --replace takes over from it\n", path);
 	else if (err == -ENOTSOCK)
 		fprintf(stderr, "tidemarkd: %s is there, but it is not a socket; remove it, or use --socket\n", path);
-	else if (err == -EACCES || err == -EPERM)
+	else if ((err == -EACCES || err == -EPERM) && lstat(path, &st) == 0 && st.st_uid != geteuid())
 		fprintf(stderr, "tidemarkd: %s belongs to another user\n", path);
 	else
 		fprintf(stderr, "tidemarkd: cannot listen on %s: %s\n", path, strerror(-err));
@@ -161,18 +163,33 @@ static int find_sockets(struct tdm_server *server)
 {
 	const struct tdm_daemon_options *o = server->options;
 	const char *path = o->socket != NULL ? o->socket : TDM_WIRE_SOCKET;
-	int err = o->replace ? tdm_takeover_take(server, path) : 0;
-	if (err != 0 && err != -ENOENT && err != -ECONNREFUSED)
+	int kept = o->replace ? tdm_takeover_take(server, path) : 0;
+	int err = find_socket(server, TDM_FORM_SIZES, "socket", path);
+	if (err == 0 && kept != 0 && kept != -ENOENT && kept != -ECONNREFUSED)
 		fprintf(stderr,
 			"tidemarkd: the server on %s does not hand over its connections (%s): they will end with it\n",
-			path, strerror(-err));
-	err = find_socket(server, TDM_FORM_SIZES, "socket", path);
+			path, strerror(-kept));
 	if (err == 0)
 		err = find_socket(server, TDM_FORM_SHORT, "short", o->short_socket);
 	if (err == 0)
 		err = find_socket(server, TDM_FORM_HELPER, "helper", o->helper_socket);
 	tdm_socket_activation_done();
 	return err;
+}
+
+/* Without its folder no ledger can be made. The folder may come later, so this is only a warning. */
+static void check_folder(const char *dir)
+{
+	struct stat st;
+	int err = stat(dir, &st) != 0                                      ? errno
+		  : !S_ISDIR(st.st_mode)                                   ? ENOTDIR
+		  : faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) != 0 ? errno
+									   : 0;
+	if (err != 0)
+		fprintf(stderr,
+			"tidemarkd: warning: cannot write ledgers in '%s': %s; until that is mended, allocations are "
+			"refused\n",
+			dir, strerror(err));
 }
 
 static void statistics_time(struct tdm_timer *timer, uint64_t now_ns)
@@ -209,6 +226,7 @@ int tdm_server_init(struct tdm_server *server, struct tdm_loop *loop, const stru
 	err = find_sockets(server);
 	if (err != 0)
 		return err;
+	check_folder(server->clients.dir);
 	server->quick = tdm_quick_new(server); /* without it, the loop answers */
 	tdm_clients_resume(&server->clients);
 	tdm_archiver_init(&server->archiver, loop, options); /* without memory for it, they just stay */

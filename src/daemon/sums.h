@@ -1,6 +1,6 @@
 /*
- * What all clients of the socket have on each device, so that a query needs no walk over the clients. One thread
- * writes; another one may read.
+ * What all clients of the socket have on each device, so that a query needs no walk over the clients. The loop's thread
+ * writes; that of quick_replies.h reads.
  */
 #ifndef TDM_DAEMON_SUMS_H
 #define TDM_DAEMON_SUMS_H

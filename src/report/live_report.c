@@ -315,6 +315,10 @@ void tdm_live_none(const struct tdm_live_report *report, struct tdm_buf *out)
 	if (others != 0)
 		tdm_buf_printf(out, "no ledger in %s is of a process that was asked for; %s of others %s there\n",
 			report->dir, TDM_COUNT_TEXT(others), others == 1 ? "is" : "are");
+	else if (tdm_picture_hides(report->picture))
+		tdm_buf_printf(out,
+			"no ledgers in %s: they hide processes from those without the token (--token-file)\n",
+			report->dir);
 	else
 		tdm_buf_printf(out,
 			"no ledgers in %s: no tracked program runs, and none has left buffers behind\n"

@@ -184,6 +184,8 @@ void tdm_status_lines(const struct tdm_status_report *report, struct tdm_buf *ou
 	}
 	for (size_t i = 0; i < picture->process_count; i++)
 		sum.processes += tdm_pick_takes_process(&report->pick, picture, i);
+	if (tdm_picture_hides(picture))
+		sum.processes = TDM_BYTES_UNKNOWN;
 	snprintf(sum.card, sizeof sum.card, "%zu", count);
 	tdm_table_row(&table, &sum, &report->term, out);
 }

@@ -57,7 +57,8 @@ static void put_head(const struct tdm_status_report *report, const struct counts
 		tdm_plural(counts->devices));
 	if (counts->boards != 0)
 		tdm_buf_printf(out, ", %zu card%s", counts->boards, tdm_plural(counts->boards));
-	tdm_buf_printf(out, ", %zu process%s", counts->processes, tdm_plural_es(counts->processes));
+	tdm_buf_printf(out, ", %zu %sprocess%s", counts->processes, tdm_picture_hides(report->picture) ? "listed " : "",
+		tdm_plural_es(counts->processes));
 	if (report->picture->hosts != NULL)
 		tdm_buf_printf(
 			out, " on %zu host%s", report->picture->host_count, tdm_plural(report->picture->host_count));

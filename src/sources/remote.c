@@ -49,6 +49,7 @@ struct machine {
 	char error[CURL_ERROR_SIZE];
 	struct tdm_buf coming;
 	bool is_asked, is_too_long;
+	bool is_simple;    /* it refused the path, and gets the simpler one */
 	size_t most;       /* bytes of its answer */
 	uint64_t again_ns; /* not before; monotonic clock */
 };
@@ -58,9 +59,11 @@ struct tdm_remote {
 	bool has_curl;
 	CURLM *multi;
 	struct curl_slist *headers;
+	bool has_token;
 	struct machine *machines;
 	size_t count, busy;
 	unsigned timeout_ms;
+	const char *simpler; /* while machines are asked */
 };
 
 /* ---- names ---- */
@@ -75,6 +78,17 @@ static bool has_port(struct tdm_str text)
 {
 	const char *colon = memrchr(text.ptr, ':', text.len), *bracket = memrchr(text.ptr, ']', text.len);
 	return colon != NULL && (bracket == NULL || colon > bracket);
+}
+
+/* Whether the port after the last colon is one. */
+static bool is_port_right(struct tdm_str text)
+{
+	const char *colon = memrchr(text.ptr, ':', text.len);
+	uint64_t port;
+	return colon != text.ptr &&
+	       tdm_str_parse_u64((struct tdm_str){ colon + 1, text.len - (size_t)(colon + 1 - text.ptr) }, &port) ==
+		       0 &&
+	       port != 0 && port <= UINT16_MAX;
 }
 
 static bool is_host(struct tdm_str text)
@@ -112,6 +126,8 @@ static int name_machine(struct machine *machine, struct tdm_str text)
 		len = snprintf(
 			machine->url, sizeof machine->url, "http://[%.*s]:%d", TDM_STR_ARG(text), TDM_REMOTE_PORT);
 	} else if (is_host(text) && has_port(text)) {
+		if (!is_port_right(text))
+			return -EINVAL;
 		char port[16];
 		len = snprintf(machine->url, sizeof machine->url, "http://%.*s", TDM_STR_ARG(text));
 		snprintf(port, sizeof port, ":%d", TDM_REMOTE_PORT);
@@ -217,12 +233,13 @@ static int start(struct tdm_remote *remote, struct machine *machine, const char 
 	return 0;
 }
 
-static void say_status(struct machine *machine, long status)
+static void say_status(const struct tdm_remote *remote, struct machine *machine, long status)
 {
-	const char *why = status == 401 || status == 403 ? ": it wants a token (--token-file)"
-			  : status == 404                ? ": no picture there; is it a tidemarkd of this version?"
-			  : status == 421                ? ": it does not know itself by this name (its list of hosts)"
-							 : "";
+	const char *why = status == 401 && remote->has_token ? ": it does not accept this token"
+			  : status == 401 || status == 403   ? ": it wants a token (--token-file)"
+			  : status == 404                    ? ": no picture there; is it a tidemarkd of this version?"
+			  : status == 421 ? ": it does not know itself by this name (its list of hosts)"
+					  : "";
 	snprintf(machine->shown.reason, sizeof machine->shown.reason, "HTTP status %ld%s", status, why);
 }
 
@@ -237,6 +254,10 @@ static void say_failure(struct tdm_remote *remote, struct machine *machine, CURL
 		code == CURLE_PEER_FAILED_VERIFICATION && distrust > 1
 			? " (SSL_CERT_FILE names a file of certificates to trust)"
 			: "");
+	long err = 0;
+	if (code == CURLE_COULDNT_CONNECT && machine->socket[0] != '\0' &&
+		remote->curl.easy_getinfo(machine->easy, CURLINFO_OS_ERRNO, &err) == CURLE_OK && err != 0)
+		snprintf(said, sizeof said, "cannot connect to the socket: %s", tdm_err_text((int)-err));
 	tdm_str_shown(tdm_str_of(said), shown->reason, sizeof shown->reason);
 }
 
@@ -248,14 +269,20 @@ static void finish(struct tdm_remote *remote, struct machine *machine, CURLcode 
 	remote->curl.multi_remove_handle(remote->multi, machine->easy);
 	machine->is_asked = false;
 	remote->busy--;
+	if (code == CURLE_OK && status == 403 && remote->simpler != NULL && !machine->is_simple) {
+		machine->is_simple = true;
+		if (start(remote, machine, remote->simpler, machine->most) == 0)
+			return;
+	}
 	shown->reason[0] = '\0';
 	if (machine->is_too_long)
 		snprintf(shown->reason, sizeof shown->reason, "its answer is longer than %zu MiB", machine->most >> 20);
 	else if (code != CURLE_OK)
 		say_failure(remote, machine, code);
 	else if (status != 200)
-		say_status(machine, status);
+		say_status(remote, machine, status);
 	if (shown->reason[0] != '\0') {
+		machine->is_simple = false;
 		machine->again_ns = tdm_clock_ns() + TDM_REMOTE_AGAIN_MS * TDM_NS_PER_MS;
 		return;
 	}
@@ -281,16 +308,18 @@ static void finish_all(struct tdm_remote *remote)
 	}
 }
 
-int tdm_remote_ask(struct tdm_remote *remote, const char *path, size_t most, unsigned wait_ms)
+int tdm_remote_ask(struct tdm_remote *remote, const char *path, const char *simpler, size_t most, unsigned wait_ms)
 {
 	uint64_t now = tdm_clock_ns(), end = now + wait_ms * TDM_NS_PER_MS;
 	int running;
+	remote->simpler = simpler;
 	if (remote->curl.multi_perform(remote->multi, &running) != CURLM_OK)
 		return -EIO;
 	finish_all(remote);
 	for (size_t i = 0; i < remote->count; i++) {
 		struct machine *machine = &remote->machines[i];
-		int err = !machine->is_asked && now >= machine->again_ns ? start(remote, machine, path, most) : 0;
+		const char *wanted = machine->is_simple && simpler != NULL ? simpler : path;
+		int err = !machine->is_asked && now >= machine->again_ns ? start(remote, machine, wanted, most) : 0;
 		if (err != 0)
 			return err;
 	}
@@ -314,6 +343,7 @@ static int add_token(struct tdm_remote *remote, const char *token)
 	struct tdm_buf line;
 	tdm_buf_init(&line);
 	tdm_buf_printf(&line, "Authorization: Bearer %s", token);
+	remote->has_token = true;
 	remote->headers = tdm_buf_failed(&line) ? NULL : remote->curl.slist_append(NULL, line.data);
 	tdm_buf_done(&line);
 	return remote->headers != NULL ? 0 : -ENOMEM;

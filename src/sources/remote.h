@@ -46,9 +46,11 @@ void tdm_remote_free(struct tdm_remote *remote); /* NULL is allowed */
 
 /*
  * Asks every machine that is not being asked for `path`, and waits until all have answered or failed, for at most
- * `wait_ms`. Later answers are taken by the next call. An answer above `most` bytes is refused. 0 or a negative code.
+ * `wait_ms`. Later answers are taken by the next call. An answer above `most` bytes is refused. A machine that may not
+ * show us so much (status 403) is asked for `simpler` from then on, a text that lives as long as `remote`; NULL: it
+ * fails. 0 or a negative code.
  */
-int tdm_remote_ask(struct tdm_remote *remote, const char *path, size_t most, unsigned wait_ms);
+int tdm_remote_ask(struct tdm_remote *remote, const char *path, const char *simpler, size_t most, unsigned wait_ms);
 
 size_t tdm_remote_count(const struct tdm_remote *remote);
 struct tdm_remote_host *tdm_remote_host(struct tdm_remote *remote, size_t i);

@@ -346,11 +346,14 @@ const struct tdm_picture *tdm_fleet_look(struct tdm_fleet *fleet, const struct t
 	bool buffers = wish != NULL && (wish->parts & TDM_WISH_BUFFERS) != 0;
 	bool ended = fleet->options.with_ended || fleet->options.with_crashed;
 	unsigned timeout_ms = fleet->options.remote.timeout_ms;
+	static const char picture_path[] = "/api/v1/picture";
 	char path[64];
-	snprintf(path, sizeof path, "/api/v1/picture%s%s%s", buffers || ended ? "?" : "", buffers ? "buffers=1&" : "",
+	snprintf(path, sizeof path, "%s%s%s%s", picture_path, buffers || ended ? "?" : "", buffers ? "buffers=1&" : "",
 		ended ? "ended=1" : "");
 	timeout_ms = timeout_ms != 0 ? timeout_ms : TDM_REMOTE_TIMEOUT_MS;
-	if (tdm_remote_ask(fleet->remote, path, buffers ? BUFFERS_BYTES_MAX : BYTES_MAX,
+	/* Strangers get the sums, which are of no use to those who want only ledgers. */
+	const char *simpler = fleet->options.only_tracked ? NULL : picture_path;
+	if (tdm_remote_ask(fleet->remote, path, simpler, buffers ? BUFFERS_BYTES_MAX : BYTES_MAX,
 		    fleet->has_looked ? WAIT_MS : timeout_ms + WAIT_MS) != 0)
 		return NULL;
 	fleet->has_looked = true;

@@ -16,6 +16,7 @@
 #ifndef TDM_STATE_PICTURE_H
 #define TDM_STATE_PICTURE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -315,6 +316,15 @@ static inline bool tdm_picture_is_silent(const struct tdm_picture *picture)
 		if (picture->hosts[i].age_ns != TDM_BYTES_UNKNOWN)
 			return false;
 	return picture->host_count != 0;
+}
+
+/* Whether machines have processes that they do not show to us: counts are of those that are listed. */
+static inline bool tdm_picture_hides(const struct tdm_picture *picture)
+{
+	for (size_t i = 0; i < picture->problem_count; i++)
+		if (picture->problems[i].err == -ENOKEY)
+			return true;
+	return false;
 }
 
 /* Why a claimed pid is not believed; a sentence without its stop. */

@@ -99,7 +99,8 @@ void tdm_totals_draw(struct tdm_app *app, struct tdm_area area)
 	tdm_pen_printf(&pen, TDM_INK_BOLD, " all %zu devices", count_cards(app));
 	if (!tdm_area_is_narrow(area)) {
 		size_t processes = count_processes(app);
-		tdm_pen_printf(&pen, TDM_INK_DIM, "  %zu process%s", processes, processes == 1 ? "" : "es");
+		tdm_pen_printf(&pen, TDM_INK_DIM, "  %zu %sprocess%s", processes,
+			tdm_picture_hides(app->picture) ? "listed " : "", processes == 1 ? "" : "es");
 	}
 	for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
 		draw_kind(&pen, app, order[i]);

@@ -217,6 +217,10 @@ Wrong usage.
   tidemark demo: --card 'grayskull': dram_base of grayskull is not known: the runtime's part of DRAM is not published for Grayskull
   tidemark demo: see 'tidemark demo --help'
   [2]
+  $ demo --message-size 72
+  tidemark demo: --message-size is for --socket
+  tidemark demo: see 'tidemark demo --help'
+  [2]
   $ demo --server --socket here
   tidemark demo: --server starts a server on a socket of its own; --socket names another one
   tidemark demo: see 'tidemark demo --help'

@@ -212,8 +212,9 @@ A machine that wants a token, and one that has none.
   Problems
    THREE: HTTP status 401: it wants a token (--token-file); none of its
    figures are known
-  $ tidemark status --token-file other --connect $three | grep -c 'HTTP status 401'
-  1
+  $ tidemark status --token-file other --connect $three | calm | tail -2
+   THREE: HTTP status 401: it does not accept this token; none of its
+   figures are known
   $ tidemark status --token-file mine --connect $three | calm | head -1
   tidemark VERSION, TIME: 1 device, 1 process on 1 host
   $ TIDEMARK_TOKEN=secret tidemark status --connect $three | calm | head -1
@@ -242,6 +243,24 @@ A machine that shows no processes to those without a token says so.
    THREE: its processes are hidden: it shows them to the bearer of its
    token (--token-file)
   
+
+Its sums are shown, whatever else was asked for; without buffers there is nothing to judge.
+
+  $ touch three/totals; tidemark status --short --all --connect $three | calm | grep -E '^tidemark VER|THREE|^all|token'
+  tidemark VERSION, TIME: 1 device, 0 listed processes on 1 host
+  THREE:0 n150 47 36 1000 4.00 12.00 33% 1.00 1% - - 85.00 1
+  all 1 - - - 4.00 12.00 33% 1.00 1% - - 85.00 -
+   unattributed THREE:0 4.00GiB 1.00MiB - - - - of no listed process
+   THREE: its processes are hidden: it shows them to the bearer of its
+   token (--token-file)
+  $ tail -2 three/log
+  GET /api/v1/picture?ended=1
+  GET /api/v1/picture
+  $ tidemark leaks --for 1s --connect $three | calm; rm three/totals
+  Machines that do not answer, and ledgers that could not be read:
+   THREE: HTTP status 403: it wants a token (--token-file); none of its figures are known
+  $ tidemark leaks --for 1s --connect $three
+  no ledgers in what these machines show: they hide processes from those without the token (--token-file)
 
 Answers that are no picture.
 
@@ -295,8 +314,9 @@ Other ways to name a machine.
   tidemark VERSION, TIME: 1 device, 1 process on 1 host
   $ tail -1 one/log
   GET /behind/a/proxy/api/v1/picture
-  $ tidemark status --connect unix:$PWD/no.sock | grep -c 'none of its figures'
-  1
+  $ tidemark status --connect unix:no.sock | tail -2
+    unix:no.sock: cannot connect to the socket: No such file or directory; none of
+      its figures are known
   $ tidemark status --connect ''
   tidemark status: --connect: '' is no HOST[:PORT], URL or unix:PATH
   tidemark status: see 'tidemark status --help'
@@ -318,6 +338,15 @@ Other ways to name a machine.
   $ tidemark status --timeout 1s --connect ::1 2>&1 | grep -c 'illegal format'
   0
   [1]
+  $ for name in lab: :1 lab:0 lab:65536 lab:x lab:+1 [::1]: unix:; do tidemark status --connect $name 2>&1 | head -1; done
+  tidemark status: --connect: 'lab:' is no HOST[:PORT], URL or unix:PATH
+  tidemark status: --connect: ':1' is no HOST[:PORT], URL or unix:PATH
+  tidemark status: --connect: 'lab:0' is no HOST[:PORT], URL or unix:PATH
+  tidemark status: --connect: 'lab:65536' is no HOST[:PORT], URL or unix:PATH
+  tidemark status: --connect: 'lab:x' is no HOST[:PORT], URL or unix:PATH
+  tidemark status: --connect: 'lab:+1' is no HOST[:PORT], URL or unix:PATH
+  tidemark status: --connect: '[::1]:' is no HOST[:PORT], URL or unix:PATH
+  tidemark status: --connect: 'unix:' is no HOST[:PORT], URL or unix:PATH
   $ tidemark status --connect ftp://a
   tidemark status: --connect: 'ftp://a' is no HOST[:PORT], URL or unix:PATH
   tidemark status: see 'tidemark status --help'

@@ -61,9 +61,29 @@ class Names(DaemonTest):
     def test_the_socket_of_another_user_is_refused(self):
         self.start()
         os.chmod(self.folder, 0o1777)
-        self.assertEqual(self.refused("--replace", user=65534, group=65534, extra_groups=[]).splitlines()[-1],
-                         f"tidemarkd: {self.path} belongs to another user")
+        self.assertEqual(self.refused("--replace", user=65534, group=65534, extra_groups=[]),
+                         f"tidemarkd: {self.path} belongs to another user\n")
         self.assertEqual(self.client().query(), (0, 0, 0, 0))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be another user")
+    def test_a_folder_of_another_user_is_named_as_the_reason(self):
+        os.chmod(self.folder, 0o755)
+        self.assertEqual(self.refused(user=65534, group=65534, extra_groups=[]),
+                         f"tidemarkd: cannot listen on {self.path}: Permission denied\n")
+
+    def test_one_file_for_two_sockets_is_refused(self):
+        for options in (("--short-socket", self.path), ("--http-port", "1", "--http-socket", self.path, "--replace")):
+            self.assertEqual(self.refused(*options).splitlines()[0], f"tidemarkd: two sockets have the name '{self.path}'")
+        self.assertFalse(os.path.lexists(self.path))
+
+    def test_a_log_that_cannot_be_written_is_named(self):
+        self.assertEqual(self.refused("--daemonize", "--log=/missing/log"),
+                         "tidemarkd: cannot write '/missing/log': No such file or directory\n")
+
+    def test_a_missing_folder_for_ledgers_is_named(self):
+        self.start("--dir=/missing")
+        self.assertIn("tidemarkd: warning: cannot write ledgers in '/missing': No such file or directory; until that is "
+                      "mended, allocations are refused\n", self.text())
 
     def test_a_clean_end_removes_the_socket_but_not_somebody_elses(self):
         for is_replaced in (False, True):

@@ -94,9 +94,11 @@ class Texts(DaemonTest):
         self.start()
         client = self.client()
         client.send(ALLOC, 0, 10, DRAM, id=0x30)
+        client.send(ALLOC, 0, 10, DRAM, id=0x40)
         client.send(FREE, 0, id=0x30)
         pid = os.getpid()
         self.expect(f"⚠ [PID {pid}] No room to record buffer 0x30 on device 0: No such file or directory\n"
+                    f"⚠ [PID {pid}] No room to record buffer 0x40 on device 0: No such file or directory\n"
                     f"⚠ [PID {pid}] Deallocation for unknown buffer 0x30 on device 0 (allocated before tracking started)\n")
 
     def test_the_process_id_in_the_messages_is_told_once(self):
