@@ -292,12 +292,7 @@ struct tdm_client *tdm_clients_get(struct tdm_clients *clients, int32_t pid, uin
 	if (pid <= 0)
 		return NULL;
 	uint32_t at = tdm_map_find(&clients->by_process, key_of(pid, start));
-	struct tdm_client *client = at != TDM_MAP_NONE ? clients->list[at] : NULL;
-	if (client != NULL && start == 0 && is_dead(client)) { /* another process with its pid */
-		client_over(client);
-		client = NULL;
-	}
-	return client != NULL ? client : client_new(clients, pid, uid, start);
+	return at != TDM_MAP_NONE ? clients->list[at] : client_new(clients, pid, uid, start);
 }
 
 /* The ledgers of this user, by path. */

@@ -291,13 +291,13 @@ static bool may_be_quick(const struct tdm_connection *c)
 	       c->held == 0 && c->out.len == 0 && !c->is_ending;
 }
 
-void tdm_connection_returned(struct tdm_connection *c)
+bool tdm_connection_returned(struct tdm_connection *c)
 {
 	c->is_quick = false;
 	c->has_asked = false;
 	c->returns += c->returns < UINT8_MAX;
 	c->watch.events = EPOLLIN;
-	connection_settle(c, tdm_loop_add(c->server->loop, &c->watch) == 0);
+	return connection_settle(c, tdm_loop_add(c->server->loop, &c->watch) == 0);
 }
 
 /*
@@ -343,11 +343,7 @@ bool tdm_connection_read(struct tdm_connection *c)
 		rest_if_busy(server);
 	c->held = (uint8_t)tdm_min(count - at, sizeof c->hold); /* never more, because it is less than a message */
 	memcpy(c->hold, bytes + at, c->held);
-	if (!connection_settle(c, is_good))
-		return false;
-	if (may_be_quick(c))
-		tdm_quick_give(server->quick, c);
-	return true;
+	return connection_settle(c, is_good) && (!may_be_quick(c) || tdm_quick_give(server->quick, c));
 }
 
 static void connection_ready(struct tdm_watch *watch, uint32_t events)

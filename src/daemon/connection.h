@@ -69,7 +69,7 @@ void tdm_connection_leave(struct tdm_connection *connection);
 bool tdm_server_is_question(uint8_t type);
 void tdm_connection_answer(struct tdm_connection *connection, const struct tdm_wire_message *message);
 
-/* A connection comes back from there. */
-void tdm_connection_returned(struct tdm_connection *connection);
+/* A connection comes back from there. False if it was closed. */
+bool tdm_connection_returned(struct tdm_connection *connection);
 
 #endif

@@ -168,14 +168,12 @@ bool tdm_quick_give(struct tdm_quick *quick, struct tdm_connection *c)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = c };
 	if (c->returns >= RETURNS_MAX)
-		return false;
+		return true;
 	if (!quick->is_running)
 		quick->is_running = pthread_create(&quick->thread, NULL, run, quick) == 0;
 	if (!quick->is_running)
-		return false;
+		return true;
 	tdm_loop_remove(quick->server->loop, &c->watch);
 	c->is_quick = true;
-	if (epoll_ctl(quick->epoll, EPOLL_CTL_ADD, c->watch.fd, &event) != 0)
-		tdm_connection_returned(c);
-	return true;
+	return epoll_ctl(quick->epoll, EPOLL_CTL_ADD, c->watch.fd, &event) == 0 || tdm_connection_returned(c);
 }

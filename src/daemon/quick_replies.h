@@ -20,7 +20,7 @@ struct tdm_quick *tdm_quick_new(struct tdm_server *server);
 /* Ends the thread; all connections are the loop's again. */
 void tdm_quick_free(struct tdm_quick *quick);
 
-/* Gives a connection of the loop to the thread. False: it stays with the loop. */
+/* Gives a connection of the loop to the thread; if that cannot be, it stays with the loop. False if it was closed. */
 bool tdm_quick_give(struct tdm_quick *quick, struct tdm_connection *connection);
 
 #endif

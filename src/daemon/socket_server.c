@@ -83,8 +83,8 @@ void tdm_server_drain(struct tdm_server *server)
 			now = server->counters.connections + server->counters.refused_connections;
 		}
 	}
-	/* A process that has ended may take several connections with it. */
-	for (struct tdm_connection *c = server->first; c != NULL; c = server->drain_next) {
+	/* A process that has ended may take several connections with it, and another daemon takes all. */
+	for (struct tdm_connection *c = server->first; c != NULL && !server->is_given; c = server->drain_next) {
 		server->drain_next = c->next;
 		if (!c->is_ending)
 			tdm_connection_read_rest(c);

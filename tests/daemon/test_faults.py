@@ -31,6 +31,26 @@ class LastWords(DaemonTest):
             client.send(ALLOC, 0, 10, DRAM, id=i)
         self.wait_for(lambda: watcher.query()[0] == 1000, "the buffers")
 
+    def test_what_an_ended_process_sent_on_two_connections_is_not_mixed_up(self):
+        daemon = self.start("--quiet")
+        program = (f"print(flush=True); sys.stdin.readline(); both = [Client({self.path!r}) for _ in range(2)]\n"
+                   # more than the daemon reads at once
+                   "both[0].socket.sendall(b''.join(message(72, ALLOC, 0, 10, DRAM, id=i) for i in range(1400)))\n"
+                   "both[1].socket.sendall(b''.join(message(72, FREE, 0, id=i) for i in range(500)) +\n"
+                   "                       b''.join(message(72, ALLOC, 1, 1000, L1, id=i) for i in range(500)))\n"
+                   "os._exit(0)")
+        other = self.other_process(program)
+        other.stdout.readline()
+        self.halt(daemon)
+        print(file=other.stdin, flush=True)
+        other.wait()
+        daemon.send_signal(signal.SIGCONT)
+        self.wait_for(lambda: self.statistic("Processes ended") != 0, "its end")
+        self.assertEqual([self.statistic(name) for name in ("Allocations", "Releases", "Allocated again while live",
+                                                            "Releases of unknown buffers", "Buffers they left",
+                                                            "Bytes they left", "Processes ended")],
+                         [1900, 500, 0, 0, 1400, 9000 + 500000, 1])
+
     def test_the_children_of_a_process_that_has_ended_keep_nobody_waiting(self):
         self.start("--quiet")
         other = self.other_process("c.send(ALLOC, 0, 10, DRAM, id=1); c.query()\n"

@@ -172,6 +172,43 @@ class AfterEachOther(DaemonTest):
         self.start("--replace", "--quiet")
         self.assertEqual([struct.unpack_from("<i", lazy.receive(), 4)[0] for _ in range(sent)], list(range(sent)))
 
+    def test_who_has_not_read_a_long_list_yet_gets_all_of_it(self):
+        self.start("--quiet")
+        client, asker = self.client(), self.client()
+        for device in range(20):
+            client.socket.sendall(b"".join(message(72, LOAD, device, 10, 0, id=i) for i in range(600)))
+        client.query()
+        asker.socket.sendall(b"TIDEMARK kernels\n")
+        self.wait_for(lambda: self.statistic("Waits for a client that does not read") == 1, "the list")
+        self.start("--replace", "--quiet")
+        self.assertNotIn("does not hand over", self.text())
+        self.assertEqual(client.query()[0], 0)
+        with asker.socket.makefile(encoding="utf-8") as answer:
+            self.assertEqual(answer.read().count("Kernel ID"), 20 * 600)
+
+    def test_a_daemon_that_is_told_to_end_hands_over_what_it_has_not_read(self):
+        daemon = self.start("--quiet")
+        clients = [self.client() for _ in range(3)]
+        for i, client in enumerate(clients):
+            client.send(ALLOC, 0, 10, DRAM, id=i)
+            client.query()
+        self.halt(daemon)
+        taker = self.client()
+        taker.socket.sendall(b"TIDEMARK takeover\n")
+        for number in (signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM):
+            daemon.send_signal(number)
+        for i, client in enumerate(clients):
+            client.send(FREE, 0, id=i)
+        daemon.send_signal(signal.SIGCONT)
+        taken = []
+        while (got := socket.recv_fds(taker.socket, 1 << 16, 16))[0]:
+            taken += [socket.socket(fileno=fd) for fd in got[1]]
+        self.assertEqual(daemon.wait(), 0, self.text())
+        self.assertEqual(len(taken), 4)  # where it listened, and the clients
+        self.assertEqual(sorted(one.recv(100) for one in taken[1:]), [message(72, FREE, 0, id=i) for i in range(3)])
+        for one in taken:
+            one.close()
+
     def test_replace_without_another_daemon_just_starts(self):
         self.start("--replace")
         self.assertEqual(self.client().query(), (0, 0, 0, 0))
