@@ -573,8 +573,10 @@ int tdm_client_free(struct tdm_client *client, int32_t number, uint32_t kinds, u
 
 void tdm_client_settle(struct tdm_client *client)
 {
-	if (client->writer != NULL && atomic_load_explicit(&client->writer->is_gone, memory_order_relaxed))
-		tdm_writer_renew(client->writer);
+	if (client->writer == NULL || !atomic_load_explicit(&client->writer->is_gone, memory_order_relaxed))
+		return;
+	atomic_store_explicit(&client->writer->is_gone, false, memory_order_relaxed);
+	tdm_writer_renew(client->writer); /* if it cannot, the next look at the file asks for it again */
 }
 
 void tdm_client_each(const struct tdm_client *client, uint32_t number,

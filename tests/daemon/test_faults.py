@@ -72,6 +72,34 @@ class LastWords(DaemonTest):
                 os.kill(child, signal.SIGKILL)
 
 
+class Deleted(DaemonTest):
+    def files(self):
+        return [os.path.join(folder, name) for folder, _, names in os.walk(self.shm) for name in names]
+
+    def test_a_deleted_ledger_is_made_anew_once(self):
+        self.start("--quiet")
+        client = self.client()
+        count = 0
+
+        def report():
+            nonlocal count
+            client.send(ALLOC, 0, 10, DRAM, id=count)
+            count += 1
+            self.assertEqual(client.query()[0], 10 * count)
+            return bool(self.files())
+
+        for _ in range(2):
+            report()
+            path, = self.files()
+            os.unlink(path)
+            self.wait_for(report, "a new ledger")
+            for _ in range(100):
+                report()
+            self.assertEqual(len(self.files()), 1, self.files())
+        process, = self.dump()["processes"]
+        self.assertEqual(len(process["buffers"]), count)
+
+
 class Descriptors(DaemonTest):
     """A daemon with few descriptors, and more processes than it has descriptors for."""
 
