@@ -94,11 +94,8 @@ void tdm_connection_answer(struct tdm_connection *c, const struct tdm_wire_messa
 
 /* --- messages --------------------------------------------------------------------------------------------------- */
 
-static struct tdm_client *client_of(struct tdm_connection *c)
+static struct tdm_client *join(struct tdm_connection *c, struct tdm_client *client)
 {
-	if (c->client != NULL || c->is_over)
-		return c->client;
-	struct tdm_client *client = tdm_clients_get(&c->server->clients, c->peer.pid, c->peer.uid, c->start);
 	if (client == NULL)
 		return NULL;
 	c->client = client;
@@ -108,6 +105,19 @@ static struct tdm_client *client_of(struct tdm_connection *c)
 		client->connections->client_prev = &c->client_next;
 	client->connections = c;
 	return client;
+}
+
+static struct tdm_client *client_of(struct tdm_connection *c)
+{
+	if (c->client != NULL || c->is_over)
+		return c->client;
+	return join(c, tdm_clients_get(&c->server->clients, c->peer.pid, c->peer.uid, c->start));
+}
+
+void tdm_connection_join(struct tdm_connection *c)
+{
+	if (c->client == NULL && !c->is_over && !c->is_ending && !c->is_quick)
+		join(c, tdm_clients_find(&c->server->clients, c->peer.pid, c->start));
 }
 
 void tdm_connection_leave(struct tdm_connection *c)

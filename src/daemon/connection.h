@@ -62,6 +62,9 @@ bool tdm_connection_read(struct tdm_connection *connection);
 /* Reads what it has sent until now. Who still has the other end may go on sending for ever: that is not read. */
 void tdm_connection_read_rest(struct tdm_connection *connection);
 
+/* If its client is there already, from now on it is its client's: that may end before this is read. */
+void tdm_connection_join(struct tdm_connection *connection);
+
 /* From now on it is none of its client's. */
 void tdm_connection_leave(struct tdm_connection *connection);
 

@@ -211,6 +211,8 @@ int tdm_server_init(struct tdm_server *server, struct tdm_loop *loop, const stru
 		return err;
 	server->quick = tdm_quick_new(server); /* without it, the loop answers */
 	tdm_clients_resume(&server->clients);
+	for (struct tdm_connection *c = server->first; c != NULL; c = c->next) /* those that were taken over */
+		tdm_connection_join(c);
 	tdm_archiver_init(&server->archiver, loop, options); /* without memory for it, they just stay */
 	server->statistics = (struct tdm_timer){ .every_ns = options->statistics_ns, .ready = statistics_time };
 	if (options->statistics_ns != 0)

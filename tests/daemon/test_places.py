@@ -209,6 +209,36 @@ class AfterEachOther(DaemonTest):
         for one in taken:
             one.close()
 
+    def test_what_a_process_sent_before_it_ended_in_a_takeover_counts(self):
+        first = self.start("--quiet")
+        other = self.other_process("for i in range(5): c.send(ALLOC, 0, 10, DRAM, id=i)\n"
+                                   "c.query(); print(flush=True); sys.stdin.readline()\n"
+                                   "for i in range(4): c.send(FREE, 0, id=i)\n"
+                                   "os._exit(0)")
+        other.stdout.readline()
+        taker = self.client()
+        taker.socket.sendall(b"TIDEMARK takeover\n")
+        structures, fds = b"", []
+        while (got := socket.recv_fds(taker.socket, 1 << 16, 16))[0]:
+            structures, fds = structures + got[0], fds + got[1]
+        self.assertEqual(first.wait(), 0)
+        print(file=other.stdin, flush=True)
+        other.wait()
+        size = len(structures) // (len(fds) + 1)  # the last one has no descriptor
+        with socket.socket(fileno=fds[0]) as listener, open(self.out, "wb") as out:
+            self.spawn(self.command("--replace", "--quiet"), stdout=out, stderr=out)
+            listener.settimeout(WAIT_S)
+            with listener.accept()[0] as to:
+                self.assertEqual(to.recv(100), b"TIDEMARK takeover\n")
+                for i, fd in enumerate(fds):
+                    socket.send_fds(to, [structures[i * size:(i + 1) * size]], [fd])
+                to.sendall(structures[-size:])
+        os.close(fds[1])
+        self.wait_text("Press Ctrl+C")
+        self.wait_for(lambda: self.statistic("Processes ended") == 1, "the end of the process")
+        self.assertEqual([self.statistic(name) for name in ("Releases", "Releases of unknown buffers", "Buffers they left")],
+                         [4, 0, 1])
+
     def test_replace_without_another_daemon_just_starts(self):
         self.start("--replace")
         self.assertEqual(self.client().query(), (0, 0, 0, 0))
