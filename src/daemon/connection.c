@@ -303,6 +303,9 @@ static bool may_be_quick(const struct tdm_connection *c)
 
 bool tdm_connection_returned(struct tdm_connection *c)
 {
+	*c->quick_prev = c->quick_next;
+	if (c->quick_next != NULL)
+		c->quick_next->quick_prev = c->quick_prev;
 	c->is_quick = false;
 	c->has_asked = false;
 	c->returns += c->returns < UINT8_MAX;

@@ -49,7 +49,8 @@ struct tdm_connection {
 	uint8_t hold[TDM_WIRE_SIZE_MAX];
 	struct tdm_buf out; /* replies that the client has not taken yet */
 	size_t out_at;
-	struct tdm_connection *returned_next; /* of that thread */
+	struct tdm_connection *quick_next, **quick_prev; /* of those that belong to that thread */
+	struct tdm_connection *returned_next;            /* of those that it has given back */
 };
 
 /* A connection that is open already. NULL if it cannot be served; the descriptor is still the caller's. */

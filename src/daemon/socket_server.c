@@ -94,7 +94,9 @@ void tdm_server_drain(struct tdm_server *server)
 /* The process of these connections has ended: what they have sent still counts. */
 static void client_ending(void *context, struct tdm_client *client)
 {
-	(void)context;
+	const struct tdm_server *server = context;
+	if (server->quick != NULL)
+		tdm_quick_take(server->quick, client);
 	while (client->connections != NULL) {
 		struct tdm_connection *c = client->connections;
 		tdm_connection_read_rest(c);

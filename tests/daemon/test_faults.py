@@ -51,6 +51,22 @@ class LastWords(DaemonTest):
                                                             "Bytes they left", "Processes ended")],
                          [1900, 500, 0, 0, 1400, 9000 + 500000, 1])
 
+    def test_what_a_process_sent_at_last_on_a_connection_that_only_asked_counts(self):
+        daemon = self.start("--quiet")
+        other = self.other_process(f"asker = Client({self.path!r}); asker.query()\n"
+                                   "for i in range(5): c.send(ALLOC, 0, 10, DRAM, id=i)\n"
+                                   "c.query(); asker.query(); print(flush=True); sys.stdin.readline()\n"
+                                   "for i in range(4): asker.send(FREE, 0, id=i)\n"
+                                   "os._exit(0)")
+        other.stdout.readline()
+        self.halt(daemon)
+        print(file=other.stdin, flush=True)
+        other.wait()
+        daemon.send_signal(signal.SIGCONT)
+        self.wait_for(lambda: self.statistic("Processes ended") == 1, "its end")
+        self.assertEqual([self.statistic(name) for name in ("Releases", "Releases of unknown buffers", "Buffers they left")],
+                         [4, 0, 1])
+
     def test_the_children_of_a_process_that_has_ended_keep_nobody_waiting(self):
         self.start("--quiet")
         other = self.other_process("c.send(ALLOC, 0, 10, DRAM, id=1); c.query()\n"
