@@ -1,5 +1,6 @@
 """A real tidemarkd in a folder of its own, and clients that speak the messages of instrumented programs."""
 
+import fcntl
 import json
 import os
 import re
@@ -11,6 +12,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -199,10 +201,14 @@ class DaemonTest(unittest.TestCase):
     def fill(self, client):
         """Asks without reading the answers until the daemon waits. Returns how often; the devices are 0, 1, 2, ..."""
         sent = 0
-        while self.statistic("Waits for a client that does not read") == 0:
-            for _ in range(20):  # a socket with a time-out stops sending when a quarter of its room is used
+        waits = lambda: self.statistic("Waits for a client that does not read") != 0
+        # a socket with a time-out stops sending when a quarter of its room is used, so the daemon must not fall behind
+        unread = lambda: struct.unpack("i", fcntl.ioctl(client.socket, termios.TIOCOUTQ, bytes(4)))[0]
+        while not waits():
+            for _ in range(20):
                 client.send(QUERY, sent)
                 sent += 1
+            self.wait_for(lambda: unread() == 0 or waits(), "the daemon's turn")
         return sent
 
     def tidemark(self, *args):
