@@ -287,17 +287,16 @@ static struct tdm_client *client_new(struct tdm_clients *clients, int32_t pid, u
 	return client;
 }
 
+struct tdm_client *tdm_clients_find(const struct tdm_clients *clients, int32_t pid, uint64_t start)
+{
+	uint32_t at = pid > 0 ? tdm_map_find(&clients->by_process, key_of(pid, start)) : TDM_MAP_NONE;
+	return at != TDM_MAP_NONE ? clients->list[at] : NULL;
+}
+
 struct tdm_client *tdm_clients_get(struct tdm_clients *clients, int32_t pid, uint32_t uid, uint64_t start)
 {
-	if (pid <= 0)
-		return NULL;
-	uint32_t at = tdm_map_find(&clients->by_process, key_of(pid, start));
-	struct tdm_client *client = at != TDM_MAP_NONE ? clients->list[at] : NULL;
-	if (client != NULL && start == 0 && is_dead(client)) { /* another process with its pid */
-		client_over(client);
-		client = NULL;
-	}
-	return client != NULL ? client : client_new(clients, pid, uid, start);
+	struct tdm_client *client = tdm_clients_find(clients, pid, start);
+	return client != NULL || pid <= 0 ? client : client_new(clients, pid, uid, start);
 }
 
 /* The ledgers of this user, by path. */
@@ -342,7 +341,7 @@ static void resume_one(struct tdm_clients *clients, const char *path)
 	struct tdm_writer *writer;
 	if (!tdm_ledger_parse_name(path, &name) || tdm_writer_resume(path, &options, &writer) != 0)
 		return;
-	bool is_double = tdm_map_find(&clients->by_process, key_of(name.pid, name.start)) != TDM_MAP_NONE;
+	bool is_double = tdm_clients_find(clients, name.pid, name.start) != NULL;
 	struct tdm_client *client =
 		is_double ? NULL : client_new(clients, name.pid, writer->file.header->uid, name.start);
 	if (client == NULL) {
@@ -355,7 +354,7 @@ static void resume_one(struct tdm_clients *clients, const char *path)
 	sum_client(client, 1);
 	clients->counters.resumed++;
 	if (client->life.fd < 0 && is_dead(client))
-		client_over(client);
+		look_within(clients, 0); /* connections that were taken over may have its last words */
 }
 
 void tdm_clients_resume(struct tdm_clients *clients)
@@ -579,8 +578,10 @@ int tdm_client_free(struct tdm_client *client, int32_t number, uint32_t kinds, u
 
 void tdm_client_settle(struct tdm_client *client)
 {
-	if (client->writer != NULL && atomic_load_explicit(&client->writer->is_gone, memory_order_relaxed))
-		tdm_writer_renew(client->writer);
+	if (client->writer == NULL || !atomic_load_explicit(&client->writer->is_gone, memory_order_relaxed))
+		return;
+	atomic_store_explicit(&client->writer->is_gone, false, memory_order_relaxed);
+	tdm_writer_renew(client->writer); /* if it cannot, the next look at the file asks for it again */
 }
 
 void tdm_client_each(const struct tdm_client *client, uint32_t number,

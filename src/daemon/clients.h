@@ -93,7 +93,10 @@ void tdm_clients_resume(struct tdm_clients *clients);
 /* The start time of a process; 0: unknown. */
 uint64_t tdm_clients_start_of(const struct tdm_clients *clients, int32_t pid);
 
-/* The client with this identity, made if necessary. NULL when out of memory, or if the process is not known. */
+/* The client with this identity; NULL: there is none. */
+struct tdm_client *tdm_clients_find(const struct tdm_clients *clients, int32_t pid, uint64_t start);
+
+/* The same, made if necessary. NULL when out of memory, or if the process is not known. */
 struct tdm_client *tdm_clients_get(struct tdm_clients *clients, int32_t pid, uint32_t uid, uint64_t start);
 
 /* A connection of the client has ended, perhaps because the process has. */

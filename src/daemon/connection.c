@@ -94,11 +94,8 @@ void tdm_connection_answer(struct tdm_connection *c, const struct tdm_wire_messa
 
 /* --- messages --------------------------------------------------------------------------------------------------- */
 
-static struct tdm_client *client_of(struct tdm_connection *c)
+static struct tdm_client *join(struct tdm_connection *c, struct tdm_client *client)
 {
-	if (c->client != NULL || c->is_over)
-		return c->client;
-	struct tdm_client *client = tdm_clients_get(&c->server->clients, c->peer.pid, c->peer.uid, c->start);
 	if (client == NULL)
 		return NULL;
 	c->client = client;
@@ -108,6 +105,19 @@ static struct tdm_client *client_of(struct tdm_connection *c)
 		client->connections->client_prev = &c->client_next;
 	client->connections = c;
 	return client;
+}
+
+static struct tdm_client *client_of(struct tdm_connection *c)
+{
+	if (c->client != NULL || c->is_over)
+		return c->client;
+	return join(c, tdm_clients_get(&c->server->clients, c->peer.pid, c->peer.uid, c->start));
+}
+
+void tdm_connection_join(struct tdm_connection *c)
+{
+	if (c->client == NULL && !c->is_over && !c->is_ending && !c->is_quick)
+		join(c, tdm_clients_find(&c->server->clients, c->peer.pid, c->start));
 }
 
 void tdm_connection_leave(struct tdm_connection *c)
@@ -291,13 +301,16 @@ static bool may_be_quick(const struct tdm_connection *c)
 	       c->held == 0 && c->out.len == 0 && !c->is_ending;
 }
 
-void tdm_connection_returned(struct tdm_connection *c)
+bool tdm_connection_returned(struct tdm_connection *c)
 {
+	*c->quick_prev = c->quick_next;
+	if (c->quick_next != NULL)
+		c->quick_next->quick_prev = c->quick_prev;
 	c->is_quick = false;
 	c->has_asked = false;
 	c->returns += c->returns < UINT8_MAX;
 	c->watch.events = EPOLLIN;
-	connection_settle(c, tdm_loop_add(c->server->loop, &c->watch) == 0);
+	return connection_settle(c, tdm_loop_add(c->server->loop, &c->watch) == 0);
 }
 
 /*
@@ -343,11 +356,7 @@ bool tdm_connection_read(struct tdm_connection *c)
 		rest_if_busy(server);
 	c->held = (uint8_t)tdm_min(count - at, sizeof c->hold); /* never more, because it is less than a message */
 	memcpy(c->hold, bytes + at, c->held);
-	if (!connection_settle(c, is_good))
-		return false;
-	if (may_be_quick(c))
-		tdm_quick_give(server->quick, c);
-	return true;
+	return connection_settle(c, is_good) && (!may_be_quick(c) || tdm_quick_give(server->quick, c));
 }
 
 static void connection_ready(struct tdm_watch *watch, uint32_t events)

@@ -49,7 +49,8 @@ struct tdm_connection {
 	uint8_t hold[TDM_WIRE_SIZE_MAX];
 	struct tdm_buf out; /* replies that the client has not taken yet */
 	size_t out_at;
-	struct tdm_connection *returned_next; /* of that thread */
+	struct tdm_connection *quick_next, **quick_prev; /* of those that belong to that thread */
+	struct tdm_connection *returned_next;            /* of those that it has given back */
 };
 
 /* A connection that is open already. NULL if it cannot be served; the descriptor is still the caller's. */
@@ -62,6 +63,9 @@ bool tdm_connection_read(struct tdm_connection *connection);
 /* Reads what it has sent until now. Who still has the other end may go on sending for ever: that is not read. */
 void tdm_connection_read_rest(struct tdm_connection *connection);
 
+/* If its client is there already, from now on it is its client's: that may end before this is read. */
+void tdm_connection_join(struct tdm_connection *connection);
+
 /* From now on it is none of its client's. */
 void tdm_connection_leave(struct tdm_connection *connection);
 
@@ -69,7 +73,7 @@ void tdm_connection_leave(struct tdm_connection *connection);
 bool tdm_server_is_question(uint8_t type);
 void tdm_connection_answer(struct tdm_connection *connection, const struct tdm_wire_message *message);
 
-/* A connection comes back from there. */
-void tdm_connection_returned(struct tdm_connection *connection);
+/* A connection comes back from there. False if it was closed. */
+bool tdm_connection_returned(struct tdm_connection *connection);
 
 #endif

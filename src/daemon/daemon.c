@@ -36,6 +36,8 @@ static void raise_descriptors(void)
 static void got_signal(void *context, int number)
 {
 	struct daemon *daemon = context;
+	if (daemon->server.is_given)
+		return; /* another one has everything, and this one is about to end */
 	if (number == SIGUSR1) {
 		tdm_server_dump(&daemon->server);
 	} else if (number == SIGUSR2) {

@@ -21,7 +21,10 @@ struct tdm_quick {
 	bool is_running;
 	int epoll, stop;
 	struct tdm_watch back; /* of the loop: connections come back */
-	pthread_mutex_t lock;
+	pthread_mutex_t turn;  /* the thread has it while it answers */
+	_Atomic uint64_t takes;
+	struct tdm_connection *first; /* that belong to the thread; this list is the loop's */
+	pthread_mutex_t lock;         /* of those that it has given back */
 	struct tdm_connection *returned;
 };
 
@@ -83,6 +86,17 @@ static void take_short_turns(void)
 	syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
+/* Serves a connection that was found ready. False if the loop has taken one since then: it may be gone. */
+static bool serve(struct tdm_quick *quick, struct tdm_connection *c, uint64_t takes)
+{
+	pthread_mutex_lock(&quick->turn);
+	bool is_here = quick->takes == takes;
+	if (is_here && !answer(c))
+		give_back(quick, c);
+	pthread_mutex_unlock(&quick->turn);
+	return is_here;
+}
+
 static void *run(void *arg)
 {
 	struct tdm_quick *quick = arg;
@@ -90,6 +104,7 @@ static void *run(void *arg)
 	take_short_turns();
 	struct epoll_event batch[BATCH];
 	for (;;) {
+		uint64_t takes = quick->takes;
 		int count = epoll_wait(quick->epoll, batch, BATCH, -1);
 		if (count < 0 && errno != EINTR)
 			return NULL;
@@ -97,8 +112,8 @@ static void *run(void *arg)
 			struct tdm_connection *c = batch[i].data.ptr;
 			if (c == NULL)
 				return NULL;
-			if (!answer(c))
-				give_back(quick, c);
+			if (!serve(quick, c, takes))
+				break;
 		}
 	}
 }
@@ -127,6 +142,7 @@ struct tdm_quick *tdm_quick_new(struct tdm_server *server)
 	if (quick == NULL)
 		return NULL;
 	quick->server = server;
+	pthread_mutex_init(&quick->turn, NULL);
 	pthread_mutex_init(&quick->lock, NULL);
 	quick->epoll = epoll_create1(EPOLL_CLOEXEC);
 	quick->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -156,11 +172,9 @@ void tdm_quick_free(struct tdm_quick *quick)
 	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
-	for (struct tdm_connection *c = quick->server->first, *next; c != NULL; c = next) {
-		next = c->next;
-		if (c->is_quick)
-			tdm_connection_returned(c);
-	}
+	while (quick->first != NULL)
+		tdm_connection_returned(quick->first);
+	pthread_mutex_destroy(&quick->turn);
 	pthread_mutex_destroy(&quick->lock);
 	free(quick);
 }
@@ -169,14 +183,45 @@ bool tdm_quick_give(struct tdm_quick *quick, struct tdm_connection *c)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = c };
 	if (c->returns >= RETURNS_MAX)
-		return false;
+		return true;
 	if (!quick->is_running)
 		quick->is_running = pthread_create(&quick->thread, NULL, run, quick) == 0;
 	if (!quick->is_running)
-		return false;
+		return true;
 	tdm_loop_remove(quick->server->loop, &c->watch);
 	c->is_quick = true;
-	if (epoll_ctl(quick->epoll, EPOLL_CTL_ADD, c->watch.fd, &event) != 0)
-		tdm_connection_returned(c);
-	return true;
+	c->quick_next = quick->first;
+	c->quick_prev = &quick->first;
+	if (quick->first != NULL)
+		quick->first->quick_prev = &c->quick_next;
+	quick->first = c;
+	return epoll_ctl(quick->epoll, EPOLL_CTL_ADD, c->watch.fd, &event) == 0 || tdm_connection_returned(c);
+}
+
+/* The thread may have given it back already. */
+static void forget_returned(struct tdm_quick *quick, const struct tdm_connection *c)
+{
+	pthread_mutex_lock(&quick->lock);
+	for (struct tdm_connection **at = &quick->returned; *at != NULL; at = &(*at)->returned_next)
+		if (*at == c) {
+			*at = c->returned_next;
+			break;
+		}
+	pthread_mutex_unlock(&quick->lock);
+}
+
+void tdm_quick_take(struct tdm_quick *quick, const struct tdm_client *client)
+{
+	for (struct tdm_connection *c = quick->first, *next; c != NULL; c = next) {
+		next = c->quick_next;
+		if (c->peer.pid != client->pid || c->start != client->start)
+			continue;
+		pthread_mutex_lock(&quick->turn);
+		epoll_ctl(quick->epoll, EPOLL_CTL_DEL, c->watch.fd, NULL);
+		quick->takes++; /* afterwards, so that whoever waits with the new number does not find it any more */
+		pthread_mutex_unlock(&quick->turn);
+		forget_returned(quick, c);
+		if (tdm_connection_returned(c))
+			tdm_connection_join(c);
+	}
 }

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+struct tdm_client;
 struct tdm_connection;
 struct tdm_server;
 struct tdm_quick;
@@ -20,7 +21,10 @@ struct tdm_quick *tdm_quick_new(struct tdm_server *server);
 /* Ends the thread; all connections are the loop's again. */
 void tdm_quick_free(struct tdm_quick *quick);
 
-/* Gives a connection of the loop to the thread. False: it stays with the loop. */
+/* Gives a connection of the loop to the thread; if that cannot be, it stays with the loop. False if it was closed. */
 bool tdm_quick_give(struct tdm_quick *quick, struct tdm_connection *connection);
+
+/* Takes back the connections of a process that has ended: they may have its last words. They are the client's then. */
+void tdm_quick_take(struct tdm_quick *quick, const struct tdm_client *client);
 
 #endif

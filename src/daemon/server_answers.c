@@ -43,7 +43,7 @@ static bool has_room(struct tdm_server *server)
 	enum { WAITING_MAX = 64 << 20 };
 	size_t waiting = 0;
 	for (const struct tdm_connection *c = server->first; c != NULL; c = c->next)
-		waiting += c->out.len;
+		waiting += c->is_quick ? 0 : c->out.len;
 	server->counters.refused_busy += waiting > WAITING_MAX;
 	return waiting <= WAITING_MAX;
 }

@@ -84,8 +84,8 @@ void tdm_server_drain(struct tdm_server *server)
 			now = server->counters.connections + server->counters.refused_connections;
 		}
 	}
-	/* A process that has ended may take several connections with it. */
-	for (struct tdm_connection *c = server->first; c != NULL; c = server->drain_next) {
+	/* A process that has ended may take several connections with it, and another daemon takes all. */
+	for (struct tdm_connection *c = server->first; c != NULL && !server->is_given; c = server->drain_next) {
 		server->drain_next = c->next;
 		if (!c->is_ending)
 			tdm_connection_read_rest(c);
@@ -95,7 +95,9 @@ void tdm_server_drain(struct tdm_server *server)
 /* The process of these connections has ended: what they have sent still counts. */
 static void client_ending(void *context, struct tdm_client *client)
 {
-	(void)context;
+	const struct tdm_server *server = context;
+	if (server->quick != NULL)
+		tdm_quick_take(server->quick, client);
 	while (client->connections != NULL) {
 		struct tdm_connection *c = client->connections;
 		tdm_connection_read_rest(c);
@@ -229,6 +231,8 @@ int tdm_server_init(struct tdm_server *server, struct tdm_loop *loop, const stru
 	check_folder(server->clients.dir);
 	server->quick = tdm_quick_new(server); /* without it, the loop answers */
 	tdm_clients_resume(&server->clients);
+	for (struct tdm_connection *c = server->first; c != NULL; c = c->next) /* those that were taken over */
+		tdm_connection_join(c);
 	tdm_archiver_init(&server->archiver, loop, options); /* without memory for it, they just stay */
 	server->statistics = (struct tdm_timer){ .every_ns = options->statistics_ns, .ready = statistics_time };
 	if (options->statistics_ns != 0)

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { WAIT_MS = 5000, BUSY_MS = 1, OUT_MAX = 1 << 20 };
+enum { WAIT_MS = 5000, BUSY_MS = 1, OUT_MAX = 256 << 20 };
 
 enum item_kind { ITEM_LISTENER = 1, ITEM_CONNECTION, ITEM_END };
 
@@ -23,7 +23,7 @@ struct item {
 	uint32_t wire_size, is_guessed;
 	uint32_t held; /* bytes of `hold` */
 	uint32_t out;  /* bytes of replies that follow this structure */
-	uint32_t is_over;
+	uint32_t is_over, is_ending;
 	uint64_t start;
 	uint64_t device, inode; /* of a listener's name */
 	char path[sizeof(((struct tdm_socket_path *)0)->path)];
@@ -94,6 +94,7 @@ static int give_connection(const struct tdm_connection *c, int to)
 	item.held = c->held;
 	item.out = (uint32_t)(c->out.len - c->out_at);
 	item.is_over = c->is_over;
+	item.is_ending = c->is_ending;
 	item.start = c->start;
 	memcpy(item.hold, c->hold, c->held);
 	int err = send_all(to, &item, sizeof item, c->watch.fd);
@@ -116,7 +117,7 @@ void tdm_takeover_give(struct tdm_server *server, int fd)
 		if (server->listeners[i].at.fd >= 0)
 			err = give_listener(&server->listeners[i], fd);
 	for (const struct tdm_connection *c = server->first; c != NULL && err == 0; c = c->next)
-		if (c->watch.fd != fd)
+		if (c->watch.fd != fd && c->out.len - c->out_at <= OUT_MAX)
 			err = give_connection(c, fd);
 	if (err == 0)
 		send_all(fd, &end, sizeof end, -1);
@@ -161,11 +162,16 @@ static bool is_valid(const struct item *item)
 static int take_listener(struct tdm_server *server, const struct item *item, int fd)
 {
 	struct tdm_listener *listener = &server->listeners[item->form];
-	if (listener->at.fd >= 0)
+	if (listener->at.fd >= 0) {
+		close(fd);
 		return -EEXIST;
+	}
 	int err = tdm_socket_path_adopt(&listener->at, fd);
-	if (err != 0)
+	if (err != 0) {
+		close(fd);
+		listener->at.fd = -1;
 		return err;
+	}
 	memcpy(listener->at.path, item->path, sizeof listener->at.path);
 	listener->at.device = item->device;
 	listener->at.inode = item->inode;
@@ -175,18 +181,24 @@ static int take_listener(struct tdm_server *server, const struct item *item, int
 static int take_connection(struct tdm_server *server, const struct item *item, int fd, int from)
 {
 	struct tdm_connection *c = tdm_connection_new(server, fd, (enum tdm_wire_form)item->form);
-	if (c == NULL)
+	if (c == NULL) {
+		close(fd);
 		return -ENOMEM;
+	}
 	c->wire = (struct tdm_wire){ .size = item->wire_size, .is_guessed = item->is_guessed != 0 };
 	c->held = (uint8_t)item->held;
 	memcpy(c->hold, item->hold, sizeof c->hold);
 	c->is_over = item->is_over != 0;
+	c->is_ending = item->is_ending != 0;
 	c->start = item->start;
 	if (item->out == 0)
 		return 0;
 	char *out = tdm_buf_extend(&c->out, item->out);
 	tdm_loop_change(server->loop, &c->watch, EPOLLOUT);
-	return out != NULL ? receive_all(from, out, item->out, NULL) : -ENOMEM;
+	int err = out != NULL ? receive_all(from, out, item->out, NULL) : -ENOMEM;
+	if (err != 0)
+		tdm_connection_close(c); /* half a reply is none */
+	return err;
 }
 
 static int take_all(struct tdm_server *server, int from)
@@ -200,11 +212,11 @@ static int take_all(struct tdm_server *server, int from)
 			return 0;
 		if (err == 0 && fd < 0)
 			err = -EMFILE; /* it was sent, but there was no room for it */
+		if (err != 0 && fd >= 0)
+			close(fd);
 		if (err == 0)
 			err = item.kind == ITEM_LISTENER ? take_listener(server, &item, fd)
 							 : take_connection(server, &item, fd, from);
-		if (err != 0 && fd >= 0 && item.kind != ITEM_CONNECTION)
-			close(fd);
 		if (err != 0)
 			return err;
 	}

@@ -31,6 +31,42 @@ class LastWords(DaemonTest):
             client.send(ALLOC, 0, 10, DRAM, id=i)
         self.wait_for(lambda: watcher.query()[0] == 1000, "the buffers")
 
+    def test_what_an_ended_process_sent_on_two_connections_is_not_mixed_up(self):
+        daemon = self.start("--quiet")
+        program = (f"print(flush=True); sys.stdin.readline(); both = [Client({self.path!r}) for _ in range(2)]\n"
+                   # more than the daemon reads at once
+                   "both[0].socket.sendall(b''.join(message(72, ALLOC, 0, 10, DRAM, id=i) for i in range(1400)))\n"
+                   "both[1].socket.sendall(b''.join(message(72, FREE, 0, id=i) for i in range(500)) +\n"
+                   "                       b''.join(message(72, ALLOC, 1, 1000, L1, id=i) for i in range(500)))\n"
+                   "os._exit(0)")
+        other = self.other_process(program)
+        other.stdout.readline()
+        self.halt(daemon)
+        print(file=other.stdin, flush=True)
+        other.wait()
+        daemon.send_signal(signal.SIGCONT)
+        self.wait_for(lambda: self.statistic("Processes ended") != 0, "its end")
+        self.assertEqual([self.statistic(name) for name in ("Allocations", "Releases", "Allocated again while live",
+                                                            "Releases of unknown buffers", "Buffers they left",
+                                                            "Bytes they left", "Processes ended")],
+                         [1900, 500, 0, 0, 1400, 9000 + 500000, 1])
+
+    def test_what_a_process_sent_at_last_on_a_connection_that_only_asked_counts(self):
+        daemon = self.start("--quiet")
+        other = self.other_process(f"asker = Client({self.path!r}); asker.query()\n"
+                                   "for i in range(5): c.send(ALLOC, 0, 10, DRAM, id=i)\n"
+                                   "c.query(); asker.query(); print(flush=True); sys.stdin.readline()\n"
+                                   "for i in range(4): asker.send(FREE, 0, id=i)\n"
+                                   "os._exit(0)")
+        other.stdout.readline()
+        self.halt(daemon)
+        print(file=other.stdin, flush=True)
+        other.wait()
+        daemon.send_signal(signal.SIGCONT)
+        self.wait_for(lambda: self.statistic("Processes ended") == 1, "its end")
+        self.assertEqual([self.statistic(name) for name in ("Releases", "Releases of unknown buffers", "Buffers they left")],
+                         [4, 0, 1])
+
     def test_the_children_of_a_process_that_has_ended_keep_nobody_waiting(self):
         self.start("--quiet")
         other = self.other_process("c.send(ALLOC, 0, 10, DRAM, id=1); c.query()\n"
@@ -50,6 +86,34 @@ class LastWords(DaemonTest):
         finally:
             for child in children:
                 os.kill(child, signal.SIGKILL)
+
+
+class Deleted(DaemonTest):
+    def files(self):
+        return [os.path.join(folder, name) for folder, _, names in os.walk(self.shm) for name in names]
+
+    def test_a_deleted_ledger_is_made_anew_once(self):
+        self.start("--quiet")
+        client = self.client()
+        count = 0
+
+        def report():
+            nonlocal count
+            client.send(ALLOC, 0, 10, DRAM, id=count)
+            count += 1
+            self.assertEqual(client.query()[0], 10 * count)
+            return bool(self.files())
+
+        for _ in range(2):
+            report()
+            path, = self.files()
+            os.unlink(path)
+            self.wait_for(report, "a new ledger")
+            for _ in range(100):
+                report()
+            self.assertEqual(len(self.files()), 1, self.files())
+        process, = self.dump()["processes"]
+        self.assertEqual(len(process["buffers"]), count)
 
 
 class Descriptors(DaemonTest):

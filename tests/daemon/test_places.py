@@ -1,5 +1,6 @@
 """Where the daemon's socket is: names that are taken, daemons after each other, systemd, the background."""
 
+import contextlib
 import os
 import re
 import signal
@@ -191,6 +192,78 @@ class AfterEachOther(DaemonTest):
         sent = self.fill(lazy)
         self.start("--replace", "--quiet")
         self.assertEqual([struct.unpack_from("<i", lazy.receive(), 4)[0] for _ in range(sent)], list(range(sent)))
+
+    def test_who_has_not_read_a_long_list_yet_gets_all_of_it(self):
+        self.start("--quiet")
+        client, asker = self.client(), self.client()
+        for device in range(20):
+            client.socket.sendall(b"".join(message(72, LOAD, device, 10, 0, id=i) for i in range(600)))
+        client.query()
+        asker.socket.sendall(b"TIDEMARK kernels\n")
+        self.wait_for(lambda: self.statistic("Waits for a client that does not read") == 1, "the list")
+        self.start("--replace", "--quiet")
+        self.assertNotIn("does not hand over", self.text())
+        self.assertEqual(client.query()[0], 0)
+        with asker.socket.makefile(encoding="utf-8") as answer:
+            self.assertEqual(answer.read().count("Kernel ID"), 20 * 600)
+
+    def test_a_daemon_that_is_told_to_end_hands_over_what_it_has_not_read(self):
+        daemon = self.start("--quiet")
+        clients = [self.client() for _ in range(3)]
+        for i, client in enumerate(clients):
+            client.send(ALLOC, 0, 10, DRAM, id=i)
+            client.query()
+        self.ask("statistics")  # then the daemon waits for the clients, and finds them ready in the order of what follows
+        self.halt(daemon)
+        taker = self.client()
+        taker.socket.sendall(b"TIDEMARK takeover\n")
+        for number in (signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM):
+            daemon.send_signal(number)
+        for i, client in enumerate(clients):
+            client.send(FREE, 0, id=i)
+        daemon.send_signal(signal.SIGCONT)
+        taken = []
+        while (got := socket.recv_fds(taker.socket, 1 << 16, 16))[0]:
+            taken += [socket.socket(fileno=fd) for fd in got[1]]
+        self.assertEqual(daemon.wait(), 0, self.text())
+        self.assertEqual(len(taken), 4)  # where it listened, and the clients
+        unread = b""
+        for one in taken:
+            with one, contextlib.suppress(OSError):
+                unread += one.recv(1000)
+        process, = self.dump()["processes"]
+        self.assertEqual({buffer["id"] for buffer in process["buffers"]},
+                         {struct.unpack_from("<Q", unread, at + 24)[0] for at in range(0, len(unread), 72)})
+
+    def test_what_a_process_sent_before_it_ended_in_a_takeover_counts(self):
+        first = self.start("--quiet")
+        other = self.other_process("for i in range(5): c.send(ALLOC, 0, 10, DRAM, id=i)\n"
+                                   "c.query(); print(flush=True); sys.stdin.readline()\n"
+                                   "for i in range(4): c.send(FREE, 0, id=i)\n"
+                                   "os._exit(0)")
+        other.stdout.readline()
+        taker = self.client()
+        taker.socket.sendall(b"TIDEMARK takeover\n")
+        structures, fds = b"", []
+        while (got := socket.recv_fds(taker.socket, 1 << 16, 16))[0]:
+            structures, fds = structures + got[0], fds + got[1]
+        self.assertEqual(first.wait(), 0)
+        print(file=other.stdin, flush=True)
+        other.wait()
+        size = len(structures) // (len(fds) + 1)  # the last one has no descriptor
+        with socket.socket(fileno=fds[0]) as listener, open(self.out, "wb") as out:
+            self.spawn(self.command("--replace", "--quiet"), stdout=out, stderr=out)
+            listener.settimeout(WAIT_S)
+            with listener.accept()[0] as to:
+                self.assertEqual(to.recv(100), b"TIDEMARK takeover\n")
+                for i, fd in enumerate(fds):
+                    socket.send_fds(to, [structures[i * size:(i + 1) * size]], [fd])
+                to.sendall(structures[-size:])
+        os.close(fds[1])
+        self.wait_text("Press Ctrl+C")
+        self.wait_for(lambda: self.statistic("Processes ended") == 1, "the end of the process")
+        self.assertEqual([self.statistic(name) for name in ("Releases", "Releases of unknown buffers", "Buffers they left")],
+                         [4, 0, 1])
 
     def test_replace_without_another_daemon_just_starts(self):
         self.start("--replace")
