@@ -7,6 +7,7 @@
 #include "sources/server_wire.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -17,7 +18,8 @@ enum {
 	RETRY_AFTER = 256,  /* refused allocations until the next attempt to make a ledger */
 	LOOK_S = 2,
 	HINT_MS = 10,
-	LOOK_BACK = 256, /* events in which to look for the kind of a buffer that was released twice */
+	LOCKED_MS = 2000, /* for locks of an earlier daemon */
+	LOOK_BACK = 256,  /* events in which to look for the kind of a buffer that was released twice */
 };
 #define SIZE_MAX_ASKED (UINT64_C(100) << 30) /* as the first server has it: beyond all devices */
 
@@ -334,13 +336,24 @@ static void find_kernel_names(struct tdm_client *client)
 			&client->writer->blobs, TDM_BLOB_TEXT, tdm_kernel_types[type], strlen(tdm_kernel_types[type]));
 }
 
-/* Goes on with one ledger. Its process may have ended meanwhile. */
-static void resume_one(struct tdm_clients *clients, const char *path)
+/*
+ * Goes on with one ledger. Its process may have ended meanwhile. The lock of a daemon that was killed is there a little
+ * longer if somebody else has its open file, such as a child that did not run yet.
+ */
+static void resume_one(struct tdm_clients *clients, const char *path, uint64_t end_ns)
 {
+	enum { PAUSE_MS = 2 };
 	const struct tdm_writer_options options = { .mode = clients->mode, .ring_records = RING_RECORDS };
 	struct tdm_ledger_name name;
 	struct tdm_writer *writer;
-	if (!tdm_ledger_parse_name(path, &name) || tdm_writer_resume(path, &options, &writer) != 0)
+	if (!tdm_ledger_parse_name(path, &name))
+		return;
+	int err = tdm_writer_resume(path, &options, &writer);
+	while (err == -EBUSY && tdm_clock_ns() < end_ns) {
+		poll(NULL, 0, PAUSE_MS);
+		err = tdm_writer_resume(path, &options, &writer);
+	}
+	if (err != 0)
 		return;
 	bool is_double = tdm_map_find(&clients->by_process, key_of(name.pid, name.start)) != TDM_MAP_NONE;
 	struct tdm_client *client =
@@ -363,8 +376,10 @@ void tdm_clients_resume(struct tdm_clients *clients)
 	struct found_ledgers found = { 0 };
 	struct tdm_ledger_search search = { .dir = clients->dir, .each = note_ledger, .context = &found };
 	tdm_ledger_list(&search);
+	/* Another daemon may write to the same folder, so it does not wait for long. */
+	uint64_t end_ns = tdm_clock_ns() + LOCKED_MS * TDM_NS_PER_MS;
 	for (size_t i = 0; i < found.count; i++) {
-		resume_one(clients, found.paths[i]);
+		resume_one(clients, found.paths[i], end_ns);
 		free(found.paths[i]);
 	}
 	free(found.paths);

@@ -14,6 +14,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The ledger is locked: is it one to go on with when it is no longer? */
+static int why_locked(int fd)
+{
+	struct tdm_ledger_header header;
+	if (pread(fd, &header, sizeof header, 0) != (ssize_t)sizeof header)
+		return -EAGAIN;
+	return (header.flags & TDM_LEDGER_ON_BEHALF) != 0 && header.state == TDM_LEDGER_OPEN ? -EBUSY : -EINVAL;
+}
+
 /* Opens the file and takes its lock. The caller closes it. */
 static int open_old(struct tdm_ledger_file *file, const char *path)
 {
@@ -35,7 +44,7 @@ static int open_old(struct tdm_ledger_file *file, const char *path)
 	strcpy(file->path, real);
 	int err = tdm_ledger_file_lock(file);
 	if (err != 0)
-		return err == -EAGAIN ? -EBUSY : err;
+		return err == -EAGAIN ? why_locked(file->fd) : err;
 	if (lstat(real, &named) != 0 || named.st_dev != st.st_dev || named.st_ino != st.st_ino)
 		return -ESTALE;
 	return 0;
