@@ -7,7 +7,6 @@
 #include "sources/server_wire.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -336,24 +335,13 @@ static void find_kernel_names(struct tdm_client *client)
 			&client->writer->blobs, TDM_BLOB_TEXT, tdm_kernel_types[type], strlen(tdm_kernel_types[type]));
 }
 
-/*
- * Goes on with one ledger. Its process may have ended meanwhile. The lock of a daemon that was killed is there a little
- * longer if somebody else has its open file, such as a child that did not run yet.
- */
+/* Goes on with one ledger. Its process may have ended meanwhile. */
 static void resume_one(struct tdm_clients *clients, const char *path, uint64_t end_ns)
 {
-	enum { PAUSE_MS = 2 };
 	const struct tdm_writer_options options = { .mode = clients->mode, .ring_records = RING_RECORDS };
 	struct tdm_ledger_name name;
 	struct tdm_writer *writer;
-	if (!tdm_ledger_parse_name(path, &name))
-		return;
-	int err = tdm_writer_resume(path, &options, &writer);
-	while (err == -EBUSY && tdm_clock_ns() < end_ns) {
-		poll(NULL, 0, PAUSE_MS);
-		err = tdm_writer_resume(path, &options, &writer);
-	}
-	if (err != 0)
+	if (!tdm_ledger_parse_name(path, &name) || tdm_writer_resume_until(path, &options, end_ns, &writer) != 0)
 		return;
 	bool is_double = tdm_map_find(&clients->by_process, key_of(name.pid, name.start)) != TDM_MAP_NONE;
 	struct tdm_client *client =

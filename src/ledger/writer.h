@@ -191,6 +191,13 @@ int tdm_writer_new(const struct tdm_writer_options *options, struct tdm_writer *
  */
 int tdm_writer_resume(const char *path, const struct tdm_writer_options *options, struct tdm_writer **out);
 
+/*
+ * The same; tries again until `end_ns` (monotonic clock) while that says -EBUSY. The lock of a writer that was killed
+ * is there a little longer if somebody else has its open file, such as a child that did not run yet.
+ */
+int tdm_writer_resume_until(
+	const char *path, const struct tdm_writer_options *options, uint64_t end_ns, struct tdm_writer **out);
+
 /* Parts of the two functions that make a writer: its private memory, and that of a device. NULL: there is none. */
 struct tdm_writer *tdm_writer_make(const struct tdm_writer_options *options, bool is_small);
 struct tdm_wdevice *tdm_wdevice_make(struct tdm_writer *writer, uint32_t number, bool is_virtual);

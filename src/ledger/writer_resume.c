@@ -4,12 +4,14 @@
  * writer wrote, at whichever instruction it ended, did not happen.
  */
 #include "ledger/writer_hot.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "ledger/ledger_list.h"
 #include "ledger/reader_parts.h"
 
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -249,4 +251,16 @@ int tdm_writer_resume(const char *path, const struct tdm_writer_options *options
 		&writer->file); /* again: a lock of the whole process ended when the reader closed the file */
 	*out = writer;
 	return 0;
+}
+
+int tdm_writer_resume_until(
+	const char *path, const struct tdm_writer_options *options, uint64_t end_ns, struct tdm_writer **out)
+{
+	enum { PAUSE_MS = 2 };
+	int err = tdm_writer_resume(path, options, out);
+	while (err == -EBUSY && tdm_clock_ns() < end_ns) {
+		poll(NULL, 0, PAUSE_MS);
+		err = tdm_writer_resume(path, options, out);
+	}
+	return err;
 }
