@@ -17,7 +17,7 @@ enum {
 	RETRY_AFTER = 256,  /* refused allocations until the next attempt to make a ledger */
 	LOOK_S = 2,
 	HINT_MS = 10,
-	LOCKED_MS = 2000, /* for locks of an earlier daemon */
+	LOCKED_MS = 2000, /* for locks of an earlier daemon; a living one may have some, too */
 	LOOK_BACK = 256,  /* events in which to look for the kind of a buffer that was released twice */
 };
 #define SIZE_MAX_ASKED (UINT64_C(100) << 30) /* as the first server has it: beyond all devices */
@@ -364,7 +364,6 @@ void tdm_clients_resume(struct tdm_clients *clients)
 	struct found_ledgers found = { 0 };
 	struct tdm_ledger_search search = { .dir = clients->dir, .each = note_ledger, .context = &found };
 	tdm_ledger_list(&search);
-	/* Another daemon may write to the same folder, so it does not wait for long. */
 	uint64_t end_ns = tdm_clock_ns() + LOCKED_MS * TDM_NS_PER_MS;
 	for (size_t i = 0; i < found.count; i++) {
 		resume_one(clients, found.paths[i], end_ns);
