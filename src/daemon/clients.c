@@ -17,7 +17,8 @@ enum {
 	RETRY_AFTER = 256,  /* refused allocations until the next attempt to make a ledger */
 	LOOK_S = 2,
 	HINT_MS = 10,
-	LOOK_BACK = 256, /* events in which to look for the kind of a buffer that was released twice */
+	LOCKED_MS = 2000, /* for locks of an earlier daemon; a living one may have some, too */
+	LOOK_BACK = 256,  /* events in which to look for the kind of a buffer that was released twice */
 };
 #define SIZE_MAX_ASKED (UINT64_C(100) << 30) /* as the first server has it: beyond all devices */
 
@@ -334,12 +335,12 @@ static void find_kernel_names(struct tdm_client *client)
 }
 
 /* Goes on with one ledger. Its process may have ended meanwhile. */
-static void resume_one(struct tdm_clients *clients, const char *path)
+static void resume_one(struct tdm_clients *clients, const char *path, uint64_t end_ns)
 {
 	const struct tdm_writer_options options = { .mode = clients->mode, .ring_records = RING_RECORDS };
 	struct tdm_ledger_name name;
 	struct tdm_writer *writer;
-	if (!tdm_ledger_parse_name(path, &name) || tdm_writer_resume(path, &options, &writer) != 0)
+	if (!tdm_ledger_parse_name(path, &name) || tdm_writer_resume_until(path, &options, end_ns, &writer) != 0)
 		return;
 	bool is_double = tdm_clients_find(clients, name.pid, name.start) != NULL;
 	struct tdm_client *client =
@@ -362,8 +363,9 @@ void tdm_clients_resume(struct tdm_clients *clients)
 	struct found_ledgers found = { 0 };
 	struct tdm_ledger_search search = { .dir = clients->dir, .each = note_ledger, .context = &found };
 	tdm_ledger_list(&search);
+	uint64_t end_ns = tdm_clock_ns() + LOCKED_MS * TDM_NS_PER_MS;
 	for (size_t i = 0; i < found.count; i++) {
-		resume_one(clients, found.paths[i]);
+		resume_one(clients, found.paths[i], end_ns);
 		free(found.paths[i]);
 	}
 	free(found.paths);
@@ -461,6 +463,8 @@ tdm_inlined void count_change(const struct tdm_client *client, const struct tdm_
 	struct tdm_change *change, const struct counted *was)
 {
 	struct counted now = counted_now(device, change->kind);
+	if (client->latest_sum == TDM_MAP_NONE) /* there was no memory for it when the ledger was found */
+		return;
 	struct tdm_device_sum *sum = &client->all->sums.list[client->latest_sum];
 	change->sum = tdm_sums_add(sum, change->kind, now.bytes - was->bytes, now.buffers - was->buffers);
 }

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "daemon/access.h"
+#include "daemon/http_form.h"
 #include "daemon/http_listen.h"
 #include "daemon/pages.h"
 
@@ -30,8 +31,10 @@ struct client {
 	struct listener *of;
 	struct client *next, **at;
 	int fd;
-	uint32_t uid;     /* of the peer, on a Unix socket; else UINT32_MAX */
-	uint64_t idle_ns; /* since then it has not sent a whole request; 0: one is being answered */
+	uint32_t uid;      /* of the peer, on a Unix socket; else UINT32_MAX */
+	bool is_asked;     /* a request is being answered, */
+	bool is_events;    /* with events, which have no end */
+	uint64_t since_ns; /* if not asked: since then it has not sent a whole request */
 	bool is_shut;
 };
 
@@ -75,23 +78,25 @@ static void shut(struct client *client)
 	client->is_shut = true;
 }
 
-/* The connection that has been without a request for longest. */
-static struct client *longest_idle(struct tdm_http *http)
+/* The connection that has been without a request for longest; if all have one, the one whose answer takes longest. */
+static struct client *first_to_go(struct tdm_http *http, const struct client *but)
 {
-	struct client *longest = NULL;
-	for (struct client *client = http->clients; client != NULL; client = client->next)
-		if (client->idle_ns != 0 && !client->is_shut &&
-			(longest == NULL || client->idle_ns <= longest->idle_ns))
-			longest = client;
-	return longest;
+	struct client *first[2] = { NULL, NULL };
+	for (struct client *client = http->clients; client != NULL; client = client->next) {
+		struct client **of = &first[client->is_asked];
+		if (client != but && !client->is_shut && !client->is_events &&
+			(*of == NULL || client->since_ns <= (*of)->since_ns))
+			*of = client;
+	}
+	return first[0] != NULL ? first[0] : first[1];
 }
 
 static void tick(struct tdm_timer *timer, uint64_t now_ns)
 {
 	struct tdm_http *http = tdm_loop_owner(timer, struct tdm_http, tick);
 	for (struct client *client = http->clients; client != NULL; client = client->next)
-		if (client->idle_ns != 0 && now_ns > client->idle_ns &&
-			now_ns - client->idle_ns > SLOW_MS * TDM_NS_PER_MS && !client->is_shut) {
+		if (!client->is_asked && now_ns > client->since_ns &&
+			now_ns - client->since_ns > SLOW_MS * TDM_NS_PER_MS && !client->is_shut) {
 			http->stats.slow++;
 			shut(client);
 		}
@@ -115,7 +120,7 @@ static struct client *open_client(struct listener *listener, int fd)
 		.at = &http->clients,
 		.fd = fd,
 		.uid = listener->is_unix ? tdm_http_peer_uid(fd) : UINT32_MAX,
-		.idle_ns = tdm_clock_ns() };
+		.since_ns = tdm_clock_ns() };
 	if (client->next != NULL)
 		client->next->at = &client->next;
 	http->clients = client;
@@ -123,10 +128,10 @@ static struct client *open_client(struct listener *listener, int fd)
 	if (http->tick.at_ns == 0)
 		tdm_loop_start(http->loop, &http->tick, TICK_MS * TDM_NS_PER_MS);
 	if (http->stats.open > CONNECTIONS_MAX - CONNECTIONS_FREE) {
-		struct client *longest = longest_idle(http);
-		if (longest != NULL && longest != client) {
+		struct client *first = first_to_go(http, client);
+		if (first != NULL) {
 			http->stats.evicted++;
-			shut(longest);
+			shut(first);
 		}
 	}
 	return client;
@@ -167,8 +172,10 @@ static void request_over(
 	(void)context;
 	(void)code;
 	*state = NULL;
-	if (client != NULL)
-		client->idle_ns = tdm_clock_ns();
+	if (client == NULL)
+		return;
+	client->is_asked = client->is_events = false;
+	client->since_ns = tdm_clock_ns();
 }
 
 /* Streams. */
@@ -249,8 +256,10 @@ static struct MHD_Response *make_response(struct tdm_page *page, struct MHD_Conn
 {
 	struct MHD_Response *response;
 	if (page->stream != NULL) {
-		if (page->is_events)
+		if (page->is_events) {
 			MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)SSE_SILENT_S);
+			client_of(connection)->is_events = true;
+		}
 		response = respond_stream(page->stream, connection);
 		page->stream = NULL;
 	} else {
@@ -293,75 +302,6 @@ static enum MHD_Result refuse(
 }
 
 /* Requests. */
-
-/* What the headers say about the form of a request. */
-struct headers {
-	unsigned hosts, lengths, encodings;
-	const char *host;
-	char accept[1024]; /* all headers Accept, as one list; what does not fit is left out */
-	size_t accept_len;
-	bool has_body;
-	struct tdm_page_request *page; /* gets the arguments */
-	bool too_many;
-};
-
-static void take_accept(struct headers *headers, const char *value)
-{
-	size_t len = strlen(value);
-	if (len > sizeof headers->accept - headers->accept_len - 2)
-		return;
-	memcpy(headers->accept + headers->accept_len, value, len);
-	memcpy(headers->accept + headers->accept_len + len, ",", 2);
-	headers->accept_len += len + 1;
-}
-
-static enum MHD_Result take_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
-{
-	struct headers *headers = context;
-	(void)kind;
-	value = value != NULL ? value : "";
-	if (strcasecmp(name, "Host") == 0) {
-		headers->hosts++;
-		headers->host = value;
-	} else if (strcasecmp(name, "Accept") == 0) {
-		take_accept(headers, value);
-	} else if (strcasecmp(name, "Content-Length") == 0) {
-		headers->lengths++;
-		headers->has_body |= strcmp(value, "0") != 0;
-	} else if (strcasecmp(name, "Transfer-Encoding") == 0) {
-		headers->encodings++;
-		headers->has_body = true;
-	}
-	return MHD_YES;
-}
-
-static enum MHD_Result take_argument(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
-{
-	struct headers *headers = context;
-	struct tdm_api_request *request = &headers->page->api;
-	(void)kind;
-	headers->too_many |= request->argument_count == TDM_ARGUMENTS_MAX;
-	if (!headers->too_many)
-		request->arguments[request->argument_count++] =
-			(struct tdm_argument){ name, value != NULL ? value : "" };
-	return MHD_YES;
-}
-
-/* A request that is refused before anything else is looked at; its connection is closed. 0: it is in order. */
-static unsigned check_form(const char *method, const struct headers *headers, bool is_unix, const char **reason)
-{
-	*reason = "a request has no body here";
-	if (headers->has_body || headers->lengths > 1 || headers->encodings != 0)
-		return MHD_HTTP_BAD_REQUEST;
-	*reason = "only GET and HEAD are possible";
-	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-		return MHD_HTTP_METHOD_NOT_ALLOWED;
-	*reason = "a request has one header Host";
-	if (headers->hosts != 1 && !(is_unix && headers->hosts == 0))
-		return MHD_HTTP_BAD_REQUEST;
-	*reason = "too many arguments";
-	return headers->too_many ? MHD_HTTP_BAD_REQUEST : 0;
-}
 
 static bool is_loopback(struct MHD_Connection *connection)
 {
@@ -434,17 +374,17 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
 	struct tdm_http *http = listener->http;
 	struct client *client = client_of(connection);
 	struct tdm_page_request request = { .path = url, .is_head = strcmp(method, "HEAD") == 0 };
-	struct headers headers = { .page = &request };
+	struct tdm_http_form form;
 	const char *reason;
 	(void)version;
 	(void)data;
 	if (client == NULL)
 		return MHD_NO;
-	client->idle_ns = 0;
-	MHD_get_connection_values(connection, MHD_HEADER_KIND, take_header, &headers);
-	MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_argument, &headers);
-	request.accept = headers.accept;
-	unsigned status = check_form(method, &headers, listener->is_unix, &reason);
+	if (!client->is_asked)
+		client->since_ns = tdm_clock_ns();
+	client->is_asked = true;
+	tdm_http_form_read(&form, connection, &request);
+	unsigned status = tdm_http_form_check(&form, method, listener->is_unix, &reason);
 	if (*state == NULL && status == 0) {
 		*state = &seen; /* an answer now would close the connection */
 		return MHD_YES;
@@ -454,7 +394,7 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
 		reason = "a request has no body here";
 	}
 	if (status == 0 && !listener->is_unix && !tdm_page_is_open(url) &&
-		!tdm_access_takes_host(&http->access, headers.host)) {
+		!tdm_access_takes_host(&http->access, form.host)) {
 		status = MHD_HTTP_MISDIRECTED_REQUEST;
 		reason = "this name is not one of the daemon's: see --http-hosts";
 		http->stats.wrong_hosts++;

@@ -15,6 +15,8 @@
 
 enum {
 	WORKERS_MAX = 4,
+	WORKERS_OF_USERS = 3, /* the others are for those who may see everything */
+	WORKERS_OF_USER = 2,
 	WORKER_QUEUE = 262144,
 	BEAT_MS = 15000,
 	PULSE_MS = 1000,
@@ -56,6 +58,8 @@ struct job {
 	struct tdm_worker worker;
 	struct tdm_stream *stream;
 	char last; /* byte */
+	bool by_user;
+	uint32_t uid; /* who asked, if `by_user` */
 	struct job *next;
 };
 
@@ -193,14 +197,29 @@ static void job_gone(struct tdm_stream *stream)
 	free(job);
 }
 
-static struct tdm_stream *start_job(struct tdm_pages *pages, void (*work)(void *, int), void *context)
+/* A user who does not read his answers, or stops the processes that make them, must not stop those of others. */
+static bool has_worker(const struct tdm_pages *pages, const struct tdm_api_job *asked)
 {
-	struct job *job = pages->job_count < WORKERS_MAX ? calloc(1, sizeof *job) : NULL;
+	unsigned of_users = 0, of_user = 0;
+	for (const struct job *job = pages->jobs; job != NULL; job = job->next) {
+		of_users += job->by_user;
+		of_user += job->by_user && job->uid == asked->uid;
+	}
+	return pages->job_count < WORKERS_MAX &&
+	       (!asked->by_user || (of_users < WORKERS_OF_USERS && of_user < WORKERS_OF_USER));
+}
+
+static struct tdm_stream *start_job(struct tdm_pages *pages, void (*work)(void *, int), struct tdm_api_job *asked)
+{
+	struct job *job = has_worker(pages, asked) ? calloc(1, sizeof *job) : NULL;
 	if (job == NULL)
 		return NULL;
-	*job = (struct job){ .pages = pages, .worker = { .got = job_got, .most = WORKER_QUEUE } };
+	*job = (struct job){ .pages = pages,
+		.worker = { .got = job_got, .most = WORKER_QUEUE },
+		.by_user = asked->by_user,
+		.uid = asked->uid };
 	job->stream = tdm_stream_new(WORKER_QUEUE, job);
-	if (job->stream == NULL || tdm_worker_start(&job->worker, pages->loop, work, context) != 0) {
+	if (job->stream == NULL || tdm_worker_start(&job->worker, pages->loop, work, asked) != 0) {
 		tdm_stream_free(job->stream);
 		free(job);
 		return NULL;

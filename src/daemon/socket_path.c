@@ -4,14 +4,41 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-enum { BACKLOG = 4096, FIRST_FD = 3, FDS_MAX = 64 };
+enum { BACKLOG = 4096, FIRST_FD = 3, FDS_MAX = 64, ORPHAN_MS = 2000 };
+
+/* Whether the process that listens on the other end of a connection has ended; false if nobody can tell. */
+static bool listener_has_ended(int fd)
+{
+	struct ucred peer;
+	socklen_t len = sizeof peer;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0 || peer.pid <= 0)
+		return false;
+	struct pollfd life = { .fd = (int)syscall(SYS_pidfd_open, peer.pid, 0), .events = POLLIN };
+	if (life.fd < 0)
+		return errno == ESRCH;
+	bool has_ended = poll(&life, 1, 0) == 1;
+	close(life.fd);
+	return has_ended;
+}
+
+/*
+ * Whether the socket of a daemon that was killed is closed at last: somebody else, such as a child that did not run
+ * yet, may have it a little longer. If it is not, another process goes on with it.
+ */
+static bool waits_for_end(int fd)
+{
+	struct pollfd end = { .fd = fd };
+	return listener_has_ended(fd) && poll(&end, 1, ORPHAN_MS) == 1;
+}
 
 /* What is at a path. 0: nothing, or a socket that nobody listens on. */
 static int look_at(const char *path)
@@ -22,7 +49,10 @@ static int look_at(const char *path)
 	if (!S_ISSOCK(st.st_mode))
 		return -ENOTSOCK;
 	int fd = tdm_server_connect(path);
+	bool is_again = fd >= 0 && waits_for_end(fd);
 	if (fd >= 0)
+		close(fd);
+	if (is_again && (fd = tdm_server_connect(path)) >= 0)
 		close(fd);
 	/* A full queue of connections has a listener, too. */
 	return fd >= 0 || fd == -EAGAIN ? -EADDRINUSE : fd == -ECONNREFUSED || fd == -ENOENT ? 0 : fd;

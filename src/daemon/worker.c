@@ -17,16 +17,15 @@ static void run_child(int fd, pid_t parent, void (*work)(void *context, int fd),
 	sigset_t none;
 	const struct sigaction usual = { .sa_handler = SIG_DFL }, ignored = { .sa_handler = SIG_IGN };
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
+	if (getppid() != parent || dup2(fd, STDERR_FILENO + 1) < 0)
 		_exit(1);
+	/* First of all: if the daemon is killed now, the next one waits for its sockets and locks. */
+	syscall(SYS_close_range, STDERR_FILENO + 2, ~0U, 0);
 	sigaction(SIGTERM, &usual, NULL);
 	sigaction(SIGINT, &usual, NULL);
 	sigaction(SIGPIPE, &ignored, NULL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (dup2(fd, STDERR_FILENO + 1) < 0)
-		_exit(1);
-	syscall(SYS_close_range, STDERR_FILENO + 2, ~0U, 0);
 	work(context, STDERR_FILENO + 1);
 	_exit(0);
 }

@@ -268,6 +268,16 @@ int tdm_ledger_file_lock(const struct tdm_ledger_file *file)
 	return done == 0 ? 0 : errno == EACCES ? -EAGAIN : -errno;
 }
 
+/*
+ * A mapping keeps the file open, and with it a lock that belongs to the open file: a child of one who writes on behalf
+ * of others would hold it after the writer's end. The programs of users go on in children, with their mappings.
+ */
+void tdm_ledger_file_keep_from_children(const struct tdm_ledger_file *file, void *at, size_t bytes)
+{
+	if (file->is_on_behalf)
+		madvise(at, bytes, MADV_DONTFORK);
+}
+
 static int move_fd_up(int fd)
 {
 	int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_FLOOR);
@@ -358,6 +368,7 @@ static int map_area(struct tdm_ledger_file *file, uint64_t offset, size_t bytes,
 	*at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, (off_t)offset);
 	if (*at == MAP_FAILED)
 		return -errno;
+	tdm_ledger_file_keep_from_children(file, *at, bytes);
 	file->areas[file->area_count++] = (struct tdm_ledger_mapped){ *at, bytes, offset };
 	return 0;
 }

@@ -96,6 +96,7 @@ int tdm_ledger_file_renew(struct tdm_ledger_file *file);
  * generation that is free, and locks it; file->pid, start, generation, mode and is_on_behalf are set. 0 or -errno.
  */
 int tdm_ledger_file_open_new(struct tdm_ledger_file *file, const char *dir);
+void tdm_ledger_file_keep_from_children(const struct tdm_ledger_file *file, void *at, size_t bytes);
 int tdm_ledger_file_lock(const struct tdm_ledger_file *file); /* 0, -EAGAIN: another process has it, or -errno */
 int tdm_ledger_file_set_size(int fd, uint64_t size);
 /* Sets the size of the open file and maps its header, and all of it if it has more. 0 or -errno. */

@@ -52,7 +52,10 @@ static int map_over(const struct tdm_ledger_file *file, unsigned i, int fd)
 {
 	void *at = mmap(file->areas[i].at, file->areas[i].bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
 		(off_t)file->areas[i].offset);
-	return at != MAP_FAILED ? 0 : -errno;
+	if (at == MAP_FAILED)
+		return -errno;
+	tdm_ledger_file_keep_from_children(file, at, file->areas[i].bytes);
+	return 0;
 }
 
 /* Maps the new file over the old one; the header comes last. If Linux refuses, all is as before. */

@@ -184,12 +184,19 @@ int tdm_writer_new(const struct tdm_writer_options *options, struct tdm_writer *
 /*
  * Goes on with a ledger that an earlier writer, which has ended, wrote on behalf of a process; everything that it had
  * committed is there. Of the options only `ring_records`, for new devices, is used. 0 with *out set;
- * -EBUSY: its writer lives; -EAGAIN: it ended before the ledger was set up, so it has nothing; -ESHUTDOWN: the ledger
- * was closed; -ESTALE: it is from before the machine was booted, or its process went on in another ledger; -EPERM: it
- * belongs to somebody else, or others can write to it; -EINVAL: it is not on behalf of the process in its name;
- * TDM_ECORRUPT or TDM_EVERSION; or another -errno.
+ * -EBUSY: its writer lives, or somebody has its open file; -EAGAIN: it ended before the ledger was set up, so it has
+ * nothing; -ESHUTDOWN: the ledger was closed; -ESTALE: it is from before the machine was booted, or its process went on
+ * in another ledger; -EPERM: it belongs to somebody else, or others can write to it; -EINVAL: it is not on behalf of
+ * the process in its name; TDM_ECORRUPT or TDM_EVERSION; or another -errno.
  */
 int tdm_writer_resume(const char *path, const struct tdm_writer_options *options, struct tdm_writer **out);
+
+/*
+ * The same; tries again until `end_ns` (monotonic clock) while that says -EBUSY. The lock of a writer that was killed
+ * is there a little longer if somebody else has its open file, such as a child that did not run yet.
+ */
+int tdm_writer_resume_until(
+	const char *path, const struct tdm_writer_options *options, uint64_t end_ns, struct tdm_writer **out);
 
 /* Parts of the two functions that make a writer: its private memory, and that of a device. NULL: there is none. */
 struct tdm_writer *tdm_writer_make(const struct tdm_writer_options *options, bool is_small);

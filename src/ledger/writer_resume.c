@@ -4,15 +4,26 @@
  * writer wrote, at whichever instruction it ended, did not happen.
  */
 #include "ledger/writer_hot.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "ledger/ledger_list.h"
 #include "ledger/reader_parts.h"
 
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* The ledger is locked: is it one to go on with when it is no longer? */
+static int why_locked(int fd)
+{
+	struct tdm_ledger_header header;
+	if (pread(fd, &header, sizeof header, 0) != (ssize_t)sizeof header)
+		return -EAGAIN;
+	return (header.flags & TDM_LEDGER_ON_BEHALF) != 0 && header.state == TDM_LEDGER_OPEN ? -EBUSY : -EINVAL;
+}
 
 /* Opens the file and takes its lock. The caller closes it. */
 static int open_old(struct tdm_ledger_file *file, const char *path)
@@ -35,7 +46,7 @@ static int open_old(struct tdm_ledger_file *file, const char *path)
 	strcpy(file->path, real);
 	int err = tdm_ledger_file_lock(file);
 	if (err != 0)
-		return err == -EAGAIN ? -EBUSY : err;
+		return err == -EAGAIN ? why_locked(file->fd) : err;
 	if (lstat(real, &named) != 0 || named.st_dev != st.st_dev || named.st_ino != st.st_ino)
 		return -ESTALE;
 	return 0;
@@ -240,4 +251,16 @@ int tdm_writer_resume(const char *path, const struct tdm_writer_options *options
 		&writer->file); /* again: a lock of the whole process ended when the reader closed the file */
 	*out = writer;
 	return 0;
+}
+
+int tdm_writer_resume_until(
+	const char *path, const struct tdm_writer_options *options, uint64_t end_ns, struct tdm_writer **out)
+{
+	enum { PAUSE_MS = 2 };
+	int err = tdm_writer_resume(path, options, out);
+	while (err == -EBUSY && tdm_clock_ns() < end_ns) {
+		poll(NULL, 0, PAUSE_MS);
+		err = tdm_writer_resume(path, options, out);
+	}
+	return err;
 }

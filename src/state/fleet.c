@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 /* A picture with all its buffers may be large, one without cannot. */
-enum { WAIT_MS = 150, FRESH_MS = 5000, BYTES_MAX = 32 << 20, BUFFERS_BYTES_MAX = 256 << 20 };
+enum { WAIT_MS = 150, FRESH_MS = 5000, APART_MS = 60000, BYTES_MAX = 32 << 20, BUFFERS_BYTES_MAX = 256 << 20 };
 
 /* Machines may have run for longer than this one, so the clock of the joined picture is ahead of ours: what happened on
  * them before this one started must not be before the beginning of time. */
@@ -121,10 +121,18 @@ static void shift_picture(struct tdm_picture *picture, int64_t shift_ns, int64_t
 		shift_holding(&picture->holdings[i], shift_ns);
 }
 
-/* The distance of the clocks is kept, unless the machine has started anew. */
+/* Whether the machine has started anew, or its clock is so far ahead that it would make all others look old. */
+static bool clock_has_moved(const struct member *member, uint64_t time_ns, uint64_t answered_ns)
+{
+	uint64_t ours_ns = answered_ns + AHEAD_NS, its_ns = shifted(time_ns, member->shift_ns);
+	return member->time_ns == 0 || time_ns < member->time_ns ||
+	       (its_ns > ours_ns && its_ns - ours_ns > APART_MS * TDM_NS_PER_MS);
+}
+
+/* The distance of the clocks is kept: answers take now more time, now less. */
 static void take_clocks(struct member *member, struct tdm_picture *picture, uint64_t answered_ns)
 {
-	if (member->time_ns == 0 || picture->time_ns < member->time_ns) {
+	if (clock_has_moved(member, picture->time_ns, answered_ns)) {
 		member->shift_ns = (int64_t)(answered_ns + AHEAD_NS - picture->time_ns);
 		member->real_shift_ns = picture->real_ns != 0 ? (int64_t)(tdm_clock_real_ns() - picture->real_ns) : 0;
 	}

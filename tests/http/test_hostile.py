@@ -8,8 +8,11 @@ import select
 import socket
 import subprocess
 import time
+import unittest
 
 from server import TOOLS, Answer, Case, wait_for
+
+NOBODY = 65534
 
 
 class Form(Case):
@@ -54,6 +57,7 @@ class Form(Case):
                         b"Content-Length: 0\r\nTransfer-Encoding: chunked\r\n",
                         b"Transfer-Encoding: chunked\r\nContent-Length: 0\r\n",
                         b"Content-Length: +0\r\n", b"Content-Length: 0x0\r\n", b"Content-Length: -1\r\n",
+                        b"Content-Length : 49\r\n", b"Transfer-Encoding\t: chunked\r\n", b" Content-Length: 49\r\n",
                         b"Content-Length: 18446744073709551616\r\n", b"Transfer-Encoding: identity, chunked\r\n"):
             for method in (b"GET", b"POST"):
                 with self.subTest(headers=headers, method=method):
@@ -155,6 +159,46 @@ class Readers(Case):
             self.assertEqual(self.get("/healthz", unix=True).text, "ok\n")
         finally:
             for s in silent:
+                s.close()
+
+    def test_readers_that_take_no_answer_leave_room_for_others(self):
+        self.start()
+        stuck = []
+        try:
+            for _ in range(300):  # each has a part of its answers before the next one comes
+                s = self.connect(unix=True)
+                stuck.append(s)
+                s.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 150)
+                self.assertTrue(select.select([s], [], [], 120)[0])
+            self.assertEqual(self.get("/healthz", unix=True).text, "ok\n")
+            # They did not go because they were silent for too long, but to make room.
+            self.assertRegex(self.get("/metrics").text, r'tt_http_refused_total\{reason="no_room"\} [1-9]')
+        finally:
+            for s in stuck:
+                s.close()
+
+    @unittest.skipIf(os.geteuid() != 0, "only root can be several users")
+    def test_a_user_does_not_get_all_workers(self):
+        process = subprocess.Popen([os.path.join(TOOLS, "crowd"), "2", "2", "2", "20000"], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, env=self.environment, user=NOBODY, group=NOBODY)
+        self.stack.callback(self.end, process)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        self.start()
+        held = []
+        try:
+            for _ in range(8):
+                os.seteuid(NOBODY)
+                try:
+                    held.append(self.connect(unix=True))
+                finally:
+                    os.seteuid(0)
+                held[-1].sendall(b"GET /api/v1/buffers?limit=100000 HTTP/1.1\r\nHost: x\r\n\r\n")
+            answers = [s.recv(12) for s in held]
+            self.assertEqual(answers.count(b"HTTP/1.1 200"), 2)
+            self.assertEqual(answers.count(b"HTTP/1.1 503"), 6)
+            self.assertEqual(self.get("/api/v1/buffers?limit=1", unix=True).status, 200)
+        finally:
+            for s in held:
                 s.close()
 
     def test_a_slow_reader_of_events_loses_frames_and_is_told(self):

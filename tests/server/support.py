@@ -60,6 +60,11 @@ class Line:
             raise
         self.socket.settimeout(PATIENCE_S)
 
+    def listener_lives(self):
+        """Not the socket of a daemon that was killed, which somebody else may hold for a moment."""
+        (pid,) = struct.unpack_from("i", self.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        return pid == 0 or pathlib.Path(f"/proc/{pid}").exists()
+
     def send(self, kind, **fields):
         self.socket.sendall(message(self.size, kind, **fields))
 
@@ -163,8 +168,8 @@ class Daemon:
         if self.process.poll() is not None:
             raise AssertionError(f"tidemarkd has ended with {self.process.returncode}: {self.said()}")
         try:
-            with Line(self.socket):
-                return True
+            with Line(self.socket) as line:
+                return line.listener_lives()
         except OSError:
             return False
 

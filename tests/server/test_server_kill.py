@@ -4,12 +4,17 @@ Each client has a device of its own, so a query tells what the daemon knows abou
 never lost. What was sent after that may be lost with whoever is killed, but only from its end: the daemon knows a beginning of it.
 """
 
+import fcntl
+import os
 import random
 import signal
+import socket
+import struct
 import time
 
 from support import *  # noqa: F403: the vocabulary of these tests
 
+F_OFD_SETLK = 37
 SLOTS = 5
 ROUNDS = 1000
 DUMP_EVERY = 25
@@ -187,6 +192,44 @@ class Kill(ServerTest):
             until("all is known", lambda: len(self.daemon.dump(client.pid).get(client.pid, {})) == 1000)
             self.assertEqual(watcher.query(0)[0], 0)  # it is no part of the totals
             self.assertIn(str(client.pid), self.daemon.command("leaks"))
+
+    def test_what_a_killed_daemon_held_is_waited_for(self):
+        """Whoever has an open file of a killed daemon, such as a child that is not yet running, holds the lock of a ledger a little longer."""
+        self.daemon.start("--quiet")
+        client = self.client()
+        client.tell("alloc 0 0 1000 1", "sync")
+        client.hear_until("synced")
+        self.daemon.kill()
+        (ledger,) = [path for path in self.daemon.dir.rglob("*") if path.is_file() and path.name.startswith(f"{client.pid}.")]
+        with open(ledger, "r+b") as held:
+            fcntl.fcntl(held, F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 1, 0))
+            self.daemon.start("--quiet")  # returns when it listens, before it goes on with ledgers
+        client.tell("close")
+        self.assertEqual(client.query(0)[0], 1000)
+
+    def test_the_listener_of_a_killed_daemon_is_waited_for(self):
+        """As above, with the socket: who listened has ended, but a child still has it."""
+        test, (ready, told) = os.getpid(), os.pipe()
+        listener = os.fork()
+        if listener == 0:
+            held = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            held.bind(str(self.daemon.socket))
+            held.listen()
+            if os.fork() != 0:
+                os.write(told, b"x")
+                os._exit(0)
+            found = test
+            while found == test:  # until the daemon has found it
+                line = held.accept()[0]
+                (found,) = struct.unpack_from("i", line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+            time.sleep(0.1)
+            os._exit(0)
+        os.close(told)
+        os.read(ready, 1)
+        os.close(ready)
+        os.waitpid(listener, 0)
+        self.daemon.start("--quiet")
+        self.assertEqual(self.client().query(0)[0], 0)
 
     def test_a_killed_client_leaves_its_buffers_as_leaks(self):
         self.daemon.start("--quiet")

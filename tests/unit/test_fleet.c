@@ -173,6 +173,12 @@ static void ages_by_their_own_clocks(int64_t apart_ns, uint64_t figures_ns)
 	picture = look(fleet, first_ns);
 	assert_int_equal(picture->time_ns, first_ns + TDM_NS_PER_S);
 	assert_int_equal(picture->processes[0].as_of_ns, as_of_ns);
+	/* Its clock leaps ahead, or it lies: the time of the other machines does not leap with it. */
+	const uint64_t far_ns = 10000 * DAY_NS;
+	machine_says(&machine, time_ns + far_ns, real_ns + far_ns, time_ns + far_ns - figures_ns);
+	picture = look(fleet, picture->time_ns);
+	assert_true(picture->time_ns < first_ns + DAY_NS);
+	assert_ages(picture, figures_ns);
 	/* The machine has started anew; its clock begins again. */
 	machine_says(&machine, 10 * MINUTE_NS, real_ns, 10 * MINUTE_NS - TDM_NS_PER_S);
 	picture = look(fleet, picture->time_ns);

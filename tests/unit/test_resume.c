@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -86,6 +88,38 @@ static void goes_on(void **state)
 	assert_int_equal(tdm_ledger_liveness(ledger), TDM_ALIVE);
 	assert_int_equal(tdm_ledger_lost(ledger, TDM_LOSS_NESTED), 0);
 	tdm_ledger_close(ledger);
+	tdm_ledger_file_remove(&writer->file);
+	tdm_writer_free(writer);
+}
+
+/* The lock belongs to the open file, and a mapping keeps a file open: a child without descriptors must not hold it. */
+static void a_child_of_the_old_writer_does_not_hold_its_ledgers(void **state)
+{
+	char path[TDM_LEDGER_PATH_MAX];
+	struct tdm_writer *writer;
+	int go[2], closed[2];
+	char byte = 0;
+	(void)state;
+	leave_ledger(path);
+	assert_int_equal(resume(path, &writer), 0);
+	assert_int_equal(pipe(go), 0);
+	assert_int_equal(pipe(closed), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		close(writer->file.fd);
+		close(go[1]);
+		(void)!write(closed[1], &byte, 1);
+		_exit(read(go[0], &byte, 1) == 0 ? 0 : 1);
+	}
+	assert_int_equal(read(closed[0], &byte, 1), 1);
+	tdm_writer_free(writer);
+	int err = resume(path, &writer);
+	close(go[1]);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_equal(err, 0);
+	close(go[0]);
+	close(closed[0]);
+	close(closed[1]);
 	tdm_ledger_file_remove(&writer->file);
 	tdm_writer_free(writer);
 }
@@ -229,6 +263,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(goes_on),
+		cmocka_unit_test(a_child_of_the_old_writer_does_not_hold_its_ledgers),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(refused_leaves_nothing),
 		cmocka_unit_test(damaged),
