@@ -75,9 +75,8 @@ tdm_inlined struct tdm_wdevice *device_of(struct tdm_client *client, uint32_t nu
 {
 	if (client->latest != NULL && client->latest->number == number)
 		return client->latest;
-	client->latest = find_device(client, number);
-	if (client->latest != NULL)
-		client->latest_sum = tdm_map_find(&client->all->sums.by_device, number);
+	client->latest_sum = tdm_map_find(&client->all->sums.by_device, number);
+	client->latest = client->latest_sum != TDM_MAP_NONE ? find_device(client, number) : NULL;
 	return client->latest;
 }
 
@@ -405,12 +404,11 @@ static int have_ledger(struct tdm_client *client)
 		client->retry--;
 		return client->retry_err;
 	}
-	int err = client_open_ledger(client);
-	client->retry = err != 0 ? RETRY_AFTER : 0;
-	client->retry_err = err;
-	if (err == 0)
+	client->retry_err = client_open_ledger(client);
+	client->retry = client->retry_err != 0 ? RETRY_AFTER : 0;
+	if (client->retry_err == 0)
 		client->self = tdm_writer_thread(client->writer);
-	return err;
+	return client->retry_err;
 }
 
 /* The device of a client, made if necessary. 0, or why it is refused. */
@@ -463,8 +461,6 @@ tdm_inlined void count_change(const struct tdm_client *client, const struct tdm_
 	struct tdm_change *change, const struct counted *was)
 {
 	struct counted now = counted_now(device, change->kind);
-	if (client->latest_sum == TDM_MAP_NONE) /* there was no memory for it when the ledger was found */
-		return;
 	struct tdm_device_sum *sum = &client->all->sums.list[client->latest_sum];
 	change->sum = tdm_sums_add(sum, change->kind, now.bytes - was->bytes, now.buffers - was->buffers);
 }

@@ -18,8 +18,8 @@ The daemon's command line. tests/daemon has a running one.
   
   It prints a line for each event, unless --quiet is given. SIGUSR1 prints what is
   live, as the message DUMP_REMAINING does; 'tidemark dump --server' prints it
-  where it is called. SIGUSR2 prints statistics. SIGTERM and SIGINT end it after a
-  last list of what is live, and of what ended processes have left.
+  where it is called. SIGUSR2 prints statistics. SIGTERM, SIGINT and SIGHUP end it
+  after a last list of what is live, and of what ended processes have left.
   
   A daemon that is killed loses nothing: the ledgers stay, and the next one goes
   on with those of processes that still run. A socket that somebody listens on is

@@ -91,7 +91,7 @@ class Http(DaemonTest):
                 self.assertEqual(connection.recv(100), b"TIDEMARK takeover\n")
                 path = struct.pack("108s144x", self.path.encode())
                 for kind, given in ((1, [listener.fileno()]), (3, [])):
-                    head = struct.pack("<8s8I3Q", b"TDMTAKE1", 64 + len(path) + 4, kind, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+                    head = struct.pack("<8s9I4x3Q", b"TDMTAKE1", 72 + len(path) + 4, kind, *[0] * 10)
                     socket.send_fds(connection, [head + path + bytes(4)], given)
                 with self.assertRaises(subprocess.TimeoutExpired, msg=self.text()):
                     daemon.wait(0.3)
