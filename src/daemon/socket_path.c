@@ -1,4 +1,5 @@
 #include "daemon/socket_path.h"
+#include "base/clock.h"
 #include "base/str.h"
 #include "sources/server_ask.h"
 
@@ -13,7 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { BACKLOG = 4096, FIRST_FD = 3, FDS_MAX = 64, ORPHAN_MS = 2000 };
+enum { BACKLOG = 4096, FIRST_FD = 3, FDS_MAX = 64 };
+#define ORPHAN_NS (2 * TDM_NS_PER_S)
 
 /* Whether the process that listens on the other end of a connection has ended; false if nobody can tell. */
 static bool listener_has_ended(int fd)
@@ -31,13 +33,23 @@ static bool listener_has_ended(int fd)
 }
 
 /*
- * Whether the socket of a daemon that was killed is closed at last: somebody else, such as a child that did not run
- * yet, may have it a little longer. If it is not, another process goes on with it.
+ * Connects, and says what that gives: a descriptor, or -errno. Somebody else, such as a child that did not run yet, may
+ * have the socket of a daemon that was killed a little longer; that is waited for. If it stays, another process goes on
+ * with it.
  */
-static bool waits_for_end(int fd)
+static int connect_at_last(const char *path)
 {
-	struct pollfd end = { .fd = fd };
-	return listener_has_ended(fd) && poll(&end, 1, ORPHAN_MS) == 1;
+	uint64_t until = tdm_clock_ns() + ORPHAN_NS;
+	for (;;) {
+		int fd = tdm_server_connect(path);
+		uint64_t now = tdm_clock_ns();
+		if (fd < 0 || now >= until || !listener_has_ended(fd))
+			return fd;
+		struct pollfd end = { .fd = fd };
+		poll(&end, 1, (int)((until - now) / TDM_NS_PER_MS) + 1);
+		close(fd);
+		poll(NULL, 0, 1); /* a connection may end a moment before the socket does */
+	}
 }
 
 /* What is at a path. 0: nothing, or a socket that nobody listens on. */
@@ -48,11 +60,8 @@ static int look_at(const char *path)
 		return errno == ENOENT ? 0 : -errno;
 	if (!S_ISSOCK(st.st_mode))
 		return -ENOTSOCK;
-	int fd = tdm_server_connect(path);
-	bool is_again = fd >= 0 && waits_for_end(fd);
+	int fd = connect_at_last(path);
 	if (fd >= 0)
-		close(fd);
-	if (is_again && (fd = tdm_server_connect(path)) >= 0)
 		close(fd);
 	/* A full queue of connections has a listener, too. */
 	return fd >= 0 || fd == -EAGAIN ? -EADDRINUSE : fd == -ECONNREFUSED || fd == -ENOENT ? 0 : fd;
