@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -92,6 +93,21 @@ static void goes_on(void **state)
 	tdm_writer_free(writer);
 }
 
+/* Whether a child can be kept from getting a mapping. An emulator of another processor may ignore it. */
+static bool can_keep_back(void)
+{
+	int status = 1;
+	void *page = mmap(NULL, TDM_LEDGER_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(page, MAP_FAILED);
+	assert_int_equal(madvise(page, TDM_LEDGER_PAGE, MADV_DONTFORK), 0);
+	pid_t child = fork();
+	if (child == 0)
+		_exit(msync(page, TDM_LEDGER_PAGE, MS_ASYNC) == 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	munmap(page, TDM_LEDGER_PAGE);
+	return status == 0;
+}
+
 /* The lock belongs to the open file, and a mapping keeps a file open: a child without descriptors must not hold it. */
 static void a_child_of_the_old_writer_does_not_hold_its_ledgers(void **state)
 {
@@ -100,6 +116,8 @@ static void a_child_of_the_old_writer_does_not_hold_its_ledgers(void **state)
 	int go[2], closed[2];
 	char byte = 0;
 	(void)state;
+	if (!can_keep_back())
+		skip();
 	leave_ledger(path);
 	assert_int_equal(resume(path, &writer), 0);
 	assert_int_equal(pipe(go), 0);
