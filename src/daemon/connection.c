@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -373,22 +372,6 @@ static void connection_ready(struct tdm_watch *watch, uint32_t events)
 
 /* --- connections ------------------------------------------------------------------------------------------------ */
 
-#ifndef SO_PEERPIDFD
-#define SO_PEERPIDFD 77 /* since Linux 6.5 */
-#endif
-
-/* Whether the process that connected has ended: its pid may be another's by now. False if Linux cannot tell. */
-static bool has_peer_ended(int fd)
-{
-	int life;
-	socklen_t len = sizeof life;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &life, &len) != 0)
-		return errno == ESRCH || errno == EINVAL;
-	bool has_ended = poll(&(struct pollfd){ .fd = life, .events = POLLIN }, 1, 0) == 1;
-	close(life);
-	return has_ended;
-}
-
 /* The start time of a process. To read it takes a descriptor, and the new connection may have the last one. */
 static uint64_t start_of(struct tdm_server *server, int32_t pid)
 {
@@ -417,7 +400,7 @@ struct tdm_connection *tdm_connection_new(struct tdm_server *server, int fd, enu
 		return NULL;
 	}
 	c->start = start_of(server, c->peer.pid);
-	if (has_peer_ended(fd)) /* asked afterwards: the start time may be that of another process */
+	if (tdm_socket_peer_has_ended(fd)) /* asked afterwards: the start time may be that of another process */
 		c->start = 0;
 	c->next = server->first;
 	c->prev = &server->first;

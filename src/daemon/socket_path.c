@@ -17,16 +17,25 @@
 enum { BACKLOG = 4096, FIRST_FD = 3, FDS_MAX = 64 };
 #define ORPHAN_NS (2 * TDM_NS_PER_S)
 
-/* Whether the process that listens on the other end of a connection has ended; false if nobody can tell. */
-static bool listener_has_ended(int fd)
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77 /* since Linux 6.5 */
+#endif
+
+bool tdm_socket_peer_has_ended(int fd)
 {
+	struct pollfd life = { .fd = -1, .events = POLLIN };
 	struct ucred peer;
-	socklen_t len = sizeof peer;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0 || peer.pid <= 0)
-		return false;
-	struct pollfd life = { .fd = (int)syscall(SYS_pidfd_open, peer.pid, 0), .events = POLLIN };
-	if (life.fd < 0)
-		return errno == ESRCH;
+	socklen_t len = sizeof life.fd;
+	int err = getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &life.fd, &len) == 0 ? 0 : errno;
+	if (err == ENOPROTOOPT) {
+		len = sizeof peer;
+		if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0 || peer.pid <= 0)
+			return false;
+		life.fd = (int)syscall(SYS_pidfd_open, peer.pid, 0);
+		err = life.fd >= 0 ? 0 : errno;
+	}
+	if (err != 0)
+		return err == ESRCH || err == EINVAL;
 	bool has_ended = poll(&life, 1, 0) == 1;
 	close(life.fd);
 	return has_ended;
@@ -43,7 +52,7 @@ static int connect_at_last(const char *path)
 	for (;;) {
 		int fd = tdm_server_connect(path);
 		uint64_t now = tdm_clock_ns();
-		if (fd < 0 || now >= until || !listener_has_ended(fd))
+		if (fd < 0 || now >= until || !tdm_socket_peer_has_ended(fd))
 			return fd;
 		struct pollfd end = { .fd = fd };
 		poll(&end, 1, (int)((until - now) / TDM_NS_PER_MS) + 1);

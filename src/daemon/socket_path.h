@@ -34,6 +34,12 @@ void tdm_socket_path_close(struct tdm_socket_path *at, bool removes);
 bool tdm_socket_path_is_there(const struct tdm_socket_path *at);
 
 /*
+ * Whether the process on the other end of a connection, which connected or listens, has ended: its pid may be another's
+ * by now. Before Linux 6.5 only its pid tells. False if nobody can tell.
+ */
+bool tdm_socket_peer_has_ended(int fd);
+
+/*
  * The descriptor that systemd has for us under this name ($LISTEN_FDNAMES); without names the i-th one of i = 0, 1, …
  * A descriptor, or -ENOENT. Its variables stay set, so call tdm_socket_activation_done() in the end.
  */
