@@ -176,6 +176,8 @@ struct tidemark_core_range {
 enum {
 	TIDEMARK_VIEW = 1,       /* globally allocated or borrowed memory: no bytes of its own */
 	TIDEMARK_NO_ADDRESS = 2, /* `address` is meaningless (in a capture without dispatch, for example) */
+	TIDEMARK_SHARED = 8, /* per-core kinds: other buffers of the kind may have the same bytes, so it is not added
+				to the kind's figures; the caller gives those with tidemark_report_core_use() */
 };
 
 /*
@@ -242,6 +244,10 @@ static inline int tidemark_free(uint32_t device, uint32_t kind, uint64_t id)
  * a negative code. */
 TIDEMARK_API int64_t tidemark_free_all(uint32_t device, uint32_t kind);
 
+/* Releases the live buffers of a kind on a device whose id, masked, is `value`, for example all that one of several
+ * allocators of the device gave. Looks through all buffers of the device. Returns their number, or a negative code. */
+TIDEMARK_API int64_t tidemark_free_matching(uint32_t device, uint32_t kind, uint64_t mask, uint64_t value);
+
 /* An id for an item in the L1 of one core, made of the core's coordinates and the address. */
 static inline uint64_t tidemark_core_id(uint32_t x, uint32_t y, uint64_t address)
 {
@@ -284,6 +290,10 @@ static inline uint32_t tidemark_site(uint64_t *cache, const char *text)
  * had to hold (0: unknown). */
 TIDEMARK_API int tidemark_out_of_memory(uint32_t device, uint32_t kind, uint64_t bytes, uint64_t bytes_per_bank);
 
+/* Reports that circular buffers grew into L1 buffers: the end of the circular buffers in the fullest core and the
+ * lowest address of an L1 buffer there; 0: unknown. */
+TIDEMARK_API int tidemark_clash(uint32_t device, uint64_t cb_end, uint64_t l1_lowest);
+
 /* Names the program or operation that this thread runs from now on; it is recorded with each buffer. NULL: none. */
 TIDEMARK_API int tidemark_program(const char *name);
 
@@ -314,6 +324,40 @@ TIDEMARK_API int tidemark_get_usage(uint32_t device, uint32_t kind, struct tidem
 /* The number of events that could not be recorded, for any reason. While the ledger is deleted and cannot be made anew,
  * this includes all events since, which nobody else can read; they are not lost if it can be made later. */
 TIDEMARK_API uint64_t tidemark_lost(void);
+
+/*
+ * For runtimes, and for hooks in them.
+ */
+
+/* Reports what the runtime's own allocator says about a kind, in bytes of one bank: allocated, free, and the largest
+ * free block. It is kept beside what was reported buffer by buffer, and readers show a difference. */
+TIDEMARK_API int tidemark_report_statistics(
+	uint32_t device, uint32_t kind, uint64_t allocated, uint64_t free, uint64_t largest);
+
+/* Reports how much of L1 the TIDEMARK_SHARED buffers of a per-core kind take together: in the fullest core, and in all
+ * cores. These become the kind's figures, to which other buffers of the kind are added. */
+TIDEMARK_API int tidemark_report_core_use(uint32_t device, uint32_t kind, uint64_t fullest, uint64_t all);
+
+/* Steps in the life of a device and of the traces that are captured on it. `number` is the trace's id, or 0. A trace
+ * exists from TIDEMARK_TRACE_ENDED to TIDEMARK_TRACE_RELEASED; a buffer that is allocated meanwhile may be overwritten
+ * when the trace is replayed, which readers show as a finding. */
+enum tidemark_step {
+	TIDEMARK_DEVICE_OPENED = 1,
+	TIDEMARK_DEVICE_CLOSED = 2,
+	TIDEMARK_TRACE_BEGAN = 3,
+	TIDEMARK_TRACE_ENDED = 4,
+	TIDEMARK_TRACE_REPLAYED = 5,
+	TIDEMARK_TRACE_RELEASED = 6
+};
+TIDEMARK_API int tidemark_step(uint32_t device, uint32_t step, uint64_t number);
+
+/* A counter of the process with a name, which `tidemark doctor` shows. The same name gives the same number until the
+ * process ends; 0 when tracking is off or there is no room (at most 255 counters). */
+TIDEMARK_API uint32_t tidemark_counter(const char *name);
+TIDEMARK_API int tidemark_count(uint32_t counter, uint64_t more);
+
+/* Tells readers something about this process, for example what it cannot see. Each text is kept once. */
+TIDEMARK_API int tidemark_remark(const char *text);
 
 /*
  * The short interface: kernels and circular buffers by number, for hooks that know nothing else about them.
@@ -413,6 +457,18 @@ TIDEMARK_API uint32_t tidemark_name(const char *text) { return 0; }
 TIDEMARK_API uint32_t tidemark_site_slow_(uint64_t *cache, const char *text) { return 0; }
 TIDEMARK_API int tidemark_out_of_memory(uint32_t device, uint32_t kind, uint64_t bytes, uint64_t bytes_per_bank)
 { return 0; }
+TIDEMARK_API int64_t tidemark_free_matching(uint32_t device, uint32_t kind, uint64_t mask, uint64_t value)
+{ return 0; }
+TIDEMARK_API int tidemark_clash(uint32_t device, uint64_t cb_end, uint64_t l1_lowest) { return 0; }
+TIDEMARK_API int tidemark_report_statistics(
+	uint32_t device, uint32_t kind, uint64_t allocated, uint64_t free, uint64_t largest)
+{ return 0; }
+TIDEMARK_API int tidemark_report_core_use(uint32_t device, uint32_t kind, uint64_t fullest, uint64_t all)
+{ return 0; }
+TIDEMARK_API int tidemark_step(uint32_t device, uint32_t step, uint64_t number) { return 0; }
+TIDEMARK_API uint32_t tidemark_counter(const char *name) { return 0; }
+TIDEMARK_API int tidemark_count(uint32_t counter, uint64_t more) { return 0; }
+TIDEMARK_API int tidemark_remark(const char *text) { return 0; }
 TIDEMARK_API int tidemark_program(const char *name) { return 0; }
 TIDEMARK_API int tidemark_phase(const char *name) { return 0; }
 TIDEMARK_API int tidemark_get_usage(uint32_t device, uint32_t kind, struct tidemark_usage *usage) { return -ENODEV; }

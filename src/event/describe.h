@@ -92,6 +92,52 @@ struct tdm_usage {
 	uint64_t l1_peak_bytes;            /* kind L1 only: peak of everything in L1, over all banks and cores */
 };
 
+struct tdm_frame;
+
+/* What the runtime's own allocator said about a kind on a device, in bytes of one bank. */
+struct tdm_statistics {
+	uint64_t reports; /* since the start; 0: none, and the rest is 0 */
+	uint64_t allocated, free, largest;
+	uint64_t ours;      /* what the producer had counted in one bank at that moment */
+	uint64_t differing; /* reports in which the two differed */
+	uint64_t time_ns;   /* monotonic clock, of the last report */
+};
+
+/* A trace that was captured on a device. Times are of the monotonic clock, 0: not yet, or unknown. */
+struct tdm_trace {
+	uint64_t id;
+	uint64_t began_ns, ended_ns, replayed_ns, released_ns; /* replayed: the last time */
+	uint64_t replays;
+	uint64_t allocs; /* buffers that were allocated while it existed */
+};
+
+enum tdm_hazard_state {
+	TDM_HAZARD_WAITS, /* it is live or was freed, and no trace has been replayed since */
+	TDM_HAZARD_LIVE,  /* it was live when a trace was replayed: its content may have been overwritten */
+	TDM_HAZARD_FREED, /* it had been freed when a trace was replayed */
+	TDM_HAZARD_STATES
+};
+
+/* A buffer, or several that were allocated alike, allocated while a captured trace existed. */
+struct tdm_hazard {
+	uint64_t trace; /* id of the trace that was replayed, else of the oldest that existed */
+	uint8_t state;  /* enum tdm_hazard_state */
+	uint8_t kind;   /* enum tdm_kind */
+	uint64_t count; /* buffers like this one; the rest is about the first */
+	uint64_t id, address, asked, bank_bytes;
+	uint64_t time_ns, replayed_ns; /* of the allocation, and of the replay; 0: none */
+	struct tdm_str name, program;
+	const struct tdm_frame *frames, *replay_frames; /* the stacks of both */
+	uint32_t frame_count, replay_frame_count;
+};
+
+/* A named counter of a process; or a remark, whose value is 0. */
+struct tdm_note {
+	struct tdm_str text;
+	uint64_t value;
+	bool is_remark;
+};
+
 /* A frame of a call stack: an address in the program, or a text from an interpreter. */
 struct tdm_frame {
 	uint64_t address;

@@ -187,6 +187,25 @@ struct tdm_picture_device {
 	const struct tdm_picture_host *host; /* NULL: this machine */
 };
 
+/* A buffer that was allocated while a captured trace existed (struct tdm_hazard); texts and stacks are numbers of the
+ * picture. */
+struct tdm_picture_hazard {
+	uint64_t trace;
+	uint8_t state; /* enum tdm_hazard_state */
+	uint8_t kind;  /* enum tdm_kind */
+	uint64_t count;
+	uint64_t id, address, asked, bank_bytes;
+	uint64_t time_ns, replayed_ns;
+	uint32_t name, program, stack, replay_stack;
+};
+
+/* A named counter or a remark of a process (struct tdm_note). */
+struct tdm_picture_note {
+	uint32_t text; /* of the picture */
+	bool is_remark;
+	uint64_t value;
+};
+
 struct tdm_module {
 	uint64_t address, size;
 	char *path;
@@ -223,6 +242,8 @@ struct tdm_picture_process {
 	const char *ledger;            /* its path, or NULL */
 	const struct tdm_module *modules;
 	size_t module_count;
+	const struct tdm_picture_note *notes;
+	size_t note_count;
 	const struct tdm_picture_host *host; /* NULL: this machine */
 };
 
@@ -238,6 +259,12 @@ struct tdm_holding {
 	uint32_t descriptors; /* open on the card; 0: none, or unknown */
 	struct tdm_picture_amount kinds[TDM_KIND_COUNT];
 	struct tdm_buffer_list buffers[TDM_KIND_COUNT]; /* empty unless they were asked for */
+	/* What the runtime in the process said: */
+	struct tdm_statistics statistics[TDM_KIND_COUNT];
+	const struct tdm_trace *traces;
+	const struct tdm_picture_hazard *hazards;
+	size_t trace_count, hazard_count;
+	uint64_t hazards_lost; /* more than there was room for */
 };
 
 /* What a process counted on a device until it ended. */
