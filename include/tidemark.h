@@ -310,16 +310,30 @@ struct tidemark_usage {
 	uint64_t allocs, frees; /* since the start; `frees` includes those of adopted buffers */
 	uint64_t double_frees, unknown_frees, rereports, out_of_memory;
 	uint64_t adopted; /* tidemark_adopt() */
+	/* The highest values since tidemark_reset_peak(), or since the start. */
+	uint64_t window_peak_bytes, window_peak_bank_bytes, window_peak_asked_bytes, window_peak_buffers;
+	uint64_t alloc_bytes, alloc_asked_bytes; /* of all buffers since the start, adopted ones included */
 };
 
-#define TIDEMARK_USAGE_INIT                                                             \
-	{                                                                               \
-		sizeof(struct tidemark_usage), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+#define TIDEMARK_USAGE_INIT                                                                               \
+	{                                                                                                 \
+		sizeof(struct tidemark_usage), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
 	}
 
 /* The usage of one kind on one device. -ENODEV, and all figures 0, when nothing was ever reported for that device,
  * -EBUSY when another thread was stopped in the middle of a report on it. */
 TIDEMARK_API int tidemark_get_usage(uint32_t device, uint32_t kind, struct tidemark_usage *usage);
+
+/*
+ * Begins the `window_peak` figures of a kind on a device anew at this moment, with what is held now; the peaks since
+ * the start, which the ledger keeps, stay. `before` gets the usage of the same moment, so nothing is missed between two
+ * windows; NULL: not wanted. Codes as above, or -ENOMEM with nothing reset. A forked child begins anew, too.
+ */
+TIDEMARK_API int tidemark_reset_peak(uint32_t device, uint32_t kind, struct tidemark_usage *before);
+
+/* The numbers of the devices that something was reported for, in the order of their first reports. Returns how many
+ * there are; at most `cap` are stored. */
+TIDEMARK_API size_t tidemark_devices(uint32_t *numbers, size_t cap);
 
 /* The number of events that could not be recorded, for any reason. While the ledger is deleted and cannot be made anew,
  * this includes all events since, which nobody else can read; they are not lost if it can be made later. */
@@ -472,6 +486,9 @@ TIDEMARK_API int tidemark_remark(const char *text) { return 0; }
 TIDEMARK_API int tidemark_program(const char *name) { return 0; }
 TIDEMARK_API int tidemark_phase(const char *name) { return 0; }
 TIDEMARK_API int tidemark_get_usage(uint32_t device, uint32_t kind, struct tidemark_usage *usage) { return -ENODEV; }
+TIDEMARK_API int tidemark_reset_peak(uint32_t device, uint32_t kind, struct tidemark_usage *before)
+{ return -ENODEV; }
+TIDEMARK_API size_t tidemark_devices(uint32_t *numbers, size_t cap) { return 0; }
 TIDEMARK_API uint64_t tidemark_lost(void) { return 0; }
 TIDEMARK_API int tidemark_report_kernel(uint32_t device, uint64_t bytes, uint32_t core_type) { return 0; }
 TIDEMARK_API int tidemark_report_cb(uint32_t device, uint64_t bytes, uint32_t buffer_index,

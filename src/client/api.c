@@ -488,10 +488,10 @@ int tdm_client_put_phase(const struct tdm_ledger_phase *phase, const char *name)
 		for (unsigned i = 0; i < TDM_LEDGER_DEVICES && (device = tdm_writer_get_device(writer, i)) != NULL;
 			i++) {
 			struct tdm_report report = { .name = record.name };
-			struct tdm_ledger_now dram = { 0 }, trace = { 0 };
-			tdm_writer_count(device, tdm_thread.record, TDM_KIND_DRAM, &dram, NULL);
-			tdm_writer_count(device, tdm_thread.record, TDM_KIND_TRACE, &trace, NULL);
-			record.dram_now += dram.bytes + trace.bytes;
+			struct tdm_writer_figures dram = { 0 }, trace = { 0 };
+			tdm_writer_count(device, tdm_thread.record, TDM_KIND_DRAM, &dram, false);
+			tdm_writer_count(device, tdm_thread.record, TDM_KIND_TRACE, &trace, false);
+			record.dram_now += dram.now.bytes + trace.now.bytes;
 			tdm_writer_note(device, tdm_thread.record, TDM_LEDGER_PHASE, &report, tdm_thread.id);
 		}
 		err = tdm_writer_put_phase(writer, &record);
@@ -514,10 +514,10 @@ static uint64_t load_u64(const uint64_t *from)
 	return atomic_load_explicit((const _Atomic uint64_t *)from, memory_order_relaxed);
 }
 
-int tidemark_get_usage(uint32_t number, uint32_t kind, struct tidemark_usage *usage)
+static int get_usage(uint32_t number, uint32_t kind, struct tidemark_usage *usage, bool resets)
 {
 	struct tdm_writer *writer = tdm_client_peek();
-	if (kind >= TIDEMARK_KIND_COUNT || usage == NULL || usage->size < FIRST_USAGE)
+	if (kind >= TIDEMARK_KIND_COUNT || usage->size < FIRST_USAGE)
 		return -EINVAL;
 	tdm_client_fill(usage, &(struct tidemark_usage){ 0 }, sizeof *usage);
 	struct tdm_wdevice *device = writer != NULL ? tdm_writer_find_device(writer, number, false) : NULL;
@@ -525,28 +525,44 @@ int tidemark_get_usage(uint32_t number, uint32_t kind, struct tidemark_usage *us
 		return -ENODEV;
 	if (!enter())
 		return -EBUSY;
-	struct tdm_ledger_peak peak;
-	struct tdm_ledger_now c;
-	int err = tdm_writer_count(device, tdm_thread.record, kind, &c, &peak);
+	struct tdm_writer_figures c;
+	int err = tdm_writer_count(device, tdm_thread.record, kind, &c, resets);
 	const struct tdm_ledger_faults *f = &device->shared->faults[kind];
 	leave();
 	if (err != 0)
 		return err;
-	const struct tidemark_usage figures = { .bytes = c.bytes,
-		.peak_bytes = peak.bytes,
-		.asked_bytes = c.asked_bytes,
-		.bank_bytes = c.bank_bytes,
-		.peak_bank_bytes = peak.bank_bytes,
-		.buffers = c.buffers,
-		.allocs = c.allocs - peak.adopted,
-		.frees = c.allocs - c.buffers,
+	const struct tidemark_usage figures = { .bytes = c.now.bytes,
+		.peak_bytes = c.peak.bytes,
+		.asked_bytes = c.now.asked_bytes,
+		.bank_bytes = c.now.bank_bytes,
+		.peak_bank_bytes = c.peak.bank_bytes,
+		.buffers = c.now.buffers,
+		.allocs = c.now.allocs - c.peak.adopted,
+		.frees = c.now.allocs - c.now.buffers,
 		.double_frees = load_u64(&f->double_frees),
 		.unknown_frees = load_u64(&f->unknown_frees),
 		.rereports = load_u64(&f->rereports),
 		.out_of_memory = load_u64(&f->out_of_memory),
-		.adopted = peak.adopted };
+		.adopted = c.peak.adopted,
+		.window_peak_bytes = c.window.bytes,
+		.window_peak_bank_bytes = c.window.bank_bytes,
+		.window_peak_asked_bytes = c.window.asked_bytes,
+		.window_peak_buffers = c.window.buffers,
+		.alloc_bytes = c.now.alloc_bytes,
+		.alloc_asked_bytes = c.now.alloc_asked };
 	tdm_client_fill(usage, &figures, sizeof figures);
 	return 0;
+}
+
+int tidemark_get_usage(uint32_t number, uint32_t kind, struct tidemark_usage *usage)
+{
+	return usage != NULL ? get_usage(number, kind, usage, false) : -EINVAL;
+}
+
+int tidemark_reset_peak(uint32_t number, uint32_t kind, struct tidemark_usage *before)
+{
+	struct tidemark_usage unused = TIDEMARK_USAGE_INIT;
+	return get_usage(number, kind, before != NULL ? before : &unused, true);
 }
 
 uint64_t tidemark_lost(void)
@@ -556,23 +572,6 @@ uint64_t tidemark_lost(void)
 	for (unsigned i = 0; writer != NULL && i < TDM_LOSS_COUNT; i++)
 		lost += load_u64(&writer->file.header->lost[i]);
 	return lost + (writer != NULL ? tdm_writer_stranded(writer) : 0);
-}
-
-int tidemark_enable(void)
-{
-	return tdm_client_enable();
-}
-
-int tidemark_disable(void)
-{
-	__atomic_store_n(&tidemark_active_, 0, __ATOMIC_RELEASE);
-	return 0;
-}
-
-const char *tidemark_ledger_path(void)
-{
-	struct tdm_writer *writer = tdm_client_peek();
-	return writer != NULL ? writer->file.path : "";
 }
 
 const char *tidemark_kind_name(int kind)

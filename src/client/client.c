@@ -466,3 +466,36 @@ __attribute__((destructor(FIRST_PRIORITY))) static void client_end(void)
 	if (is_unloaded())
 		unload();
 }
+
+int tidemark_enable(void)
+{
+	return tdm_client_enable();
+}
+
+int tidemark_disable(void)
+{
+	__atomic_store_n(&tidemark_active_, 0, __ATOMIC_RELEASE);
+	return 0;
+}
+
+const char *tidemark_ledger_path(void)
+{
+	struct tdm_writer *writer = tdm_client_peek();
+	return writer != NULL ? writer->file.path : "";
+}
+
+size_t tidemark_devices(uint32_t *numbers, size_t cap)
+{
+	struct tdm_writer *writer = tdm_client_peek();
+	struct tdm_wdevice *device;
+	size_t count = 0;
+	for (unsigned i = 0;
+		writer != NULL && i < TDM_LEDGER_DEVICES && (device = tdm_writer_get_device(writer, i)) != NULL; i++) {
+		if (device->is_virtual)
+			continue;
+		if (count < cap)
+			numbers[count] = device->number;
+		count++;
+	}
+	return count;
+}

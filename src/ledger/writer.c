@@ -83,6 +83,8 @@ void tdm_wdevice_free(struct tdm_wdevice *device)
 	bool is_small = device->writer->file.is_on_behalf;
 	tdm_wdevice_shrink_reset(device);
 	tdm_slot_index_done(&device->index);
+	if (device->window != NULL)
+		tdm_private_free(device->window, TDM_WRITER_WINDOW_BYTES);
 	tdm_block_free(is_small, device->spare, device->spare_cap * sizeof *device->spare);
 	tdm_block_free(is_small, device, sizeof *device);
 }
@@ -117,6 +119,8 @@ void tdm_writer_adopt(struct tdm_writer *writer, struct tdm_writer *parent)
 			indexes[writer->inherited_count++] = device->index;
 		else
 			tdm_slot_index_done(&device->index);
+		if (device->window != NULL)
+			tdm_private_free(device->window, TDM_WRITER_WINDOW_BYTES);
 		tdm_private_free(device, sizeof *device);
 	}
 	writer->inherited = indexes;
@@ -154,7 +158,7 @@ static int device_area(
 	for (unsigned i = 0; i < TDM_KIND_COUNT; i++)
 		device->now[i] = &shared->now[i][0];
 	for (unsigned i = 0; i < TDM_LEDGER_COUNTERS; i++)
-		device->peak[i] = &shared->peak[i][0];
+		device->limit[i] = device->peak[i] = &shared->peak[i][0];
 	device->segment_count = 1;
 	device->slot_reserved = is_small ? 0 : TDM_LEDGER_FIRST_SLOTS;
 	return 0;

@@ -95,8 +95,12 @@ struct tdm_wdevice {
 	struct tdm_ledger_now
 		*now[TDM_KIND_COUNT]; /* the newer copy of each counter; the other one is tdm_other_copy() */
 	struct tdm_ledger_peak *peak[TDM_LEDGER_COUNTERS]; /* the same for each peak */
-	struct tdm_ledger_now l1_all;                      /* everything in L1, all kinds together */
-	_Atomic uint32_t banks[TDM_KIND_COUNT];            /* of kinds in banks, as described; 0: not described */
+	/* What a report compares its sums with: the peak, or the one since tdm_writer_reset_peak(), which is never
+	 * higher and is in `window`. */
+	struct tdm_ledger_peak *limit[TDM_LEDGER_COUNTERS];
+	struct tdm_ledger_peak (*window)[2];    /* private copies of each peak; NULL: none was reset */
+	struct tdm_ledger_now l1_all;           /* everything in L1, all kinds together */
+	_Atomic uint32_t banks[TDM_KIND_COUNT]; /* of kinds in banks, as described; 0: not described */
 	/* Where both arrays of each segment would begin if they also had the slots of all earlier segments and
 	 * TDM_LEDGER_FIRST_SLOTS more, so that a slot's number is enough to find it. */
 	uintptr_t slots_at[TDM_LEDGER_SEGMENTS], mores_at[TDM_LEDGER_SEGMENTS];
@@ -114,6 +118,7 @@ struct tdm_wdevice {
 	char pad[TDM_CACHE_LINE];
 } __attribute__((aligned(TDM_CACHE_LINE)));
 
+enum { TDM_WRITER_WINDOW_BYTES = TDM_LEDGER_COUNTERS * 2 * sizeof(struct tdm_ledger_peak) };
 enum { TDM_WRITER_THREADS = 4096 };  /* threads that can be owners; others use the lock */
 enum { TDM_WRITER_RING_SMALL = 32 }; /* records of a ring on behalf: as many as fit into the pages of the device */
 enum { TDM_WRITER_NUMBERS = 256 };   /* device numbers found without a search, including virtual ones */
@@ -350,9 +355,14 @@ int tdm_writer_free_cold(struct tdm_wdevice *device, struct tdm_wthread *self, u
 /* When a live buffer was allocated, in ticks; 0: there is none. */
 uint64_t tdm_writer_birth(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id);
 
-/* The newest counters of a kind, read inside the device; `peak` may be NULL. 0 or -EBUSY. */
-int tdm_writer_count(struct tdm_wdevice *device, struct tdm_wthread *self, unsigned kind, struct tdm_ledger_now *now,
-	struct tdm_ledger_peak *peak);
+/* The newest counters of a kind, read inside the device: its state, its peak since the start, and the one since the
+ * last reset. With `resets` that one begins anew at this moment. 0, -EBUSY or -ENOMEM (nothing was reset). */
+struct tdm_writer_figures {
+	struct tdm_ledger_now now;
+	struct tdm_ledger_peak peak, window;
+};
+int tdm_writer_count(struct tdm_wdevice *device, struct tdm_wthread *self, unsigned kind, struct tdm_writer_figures *to,
+	bool resets);
 
 /* Live buffers on all devices that are not virtual. `self` may be inside one: exit() in a signal handler. */
 uint64_t tdm_writer_live(struct tdm_writer *writer, struct tdm_wthread *self);

@@ -48,35 +48,6 @@ cold void tdm_writer_look(struct tdm_wdevice *device)
 	errno = caller_errno;
 }
 
-/* Writes the next copy of a peak; `adopted` is added to the numbers there. False, with nothing changed, when a sum of
- * one kind would be absurd. */
-static bool write_peak(struct tdm_wdevice *device, unsigned counter, uint64_t number, uint64_t tsc,
-	tdm_pair bytes_and_buffers, tdm_pair bank_and_asked, tdm_pair adopted)
-{
-	const uint64_t bytes = bytes_and_buffers[0], bank = bank_and_asked[0], asked = bank_and_asked[1];
-	const struct tdm_ledger_peak *was = device->peak[counter];
-	struct tdm_ledger_peak *peak = tdm_other_copy(device->peak[counter]);
-	if (counter != TDM_LEDGER_L1_ALL && (bytes | bank | asked) >> TDM_WRITER_SUM_BITS != 0)
-		return false;
-	tdm_begin_write(&peak->seq);
-	peak->bytes = tdm_max(was->bytes, bytes);
-	peak->buffers = tdm_max(was->buffers, bytes_and_buffers[1]);
-	peak->bank_bytes = tdm_max(was->bank_bytes, bank);
-	peak->asked_bytes = tdm_max(was->asked_bytes, asked);
-	peak->tsc = bytes > was->bytes ? tsc : was->tsc;
-	peak->adopted = was->adopted + adopted[0];
-	peak->adopted_bytes = tdm_min(was->adopted_bytes + adopted[1], (UINT64_C(1) << TDM_WRITER_SUM_BITS) - 1);
-	tdm_store_release(&peak->seq, number);
-	device->peak[counter] = peak;
-	return true;
-}
-
-cold bool tdm_writer_raise_peak(struct tdm_wdevice *device, unsigned counter, uint64_t number, uint64_t tsc,
-	tdm_pair bytes_and_buffers, tdm_pair bank_and_asked)
-{
-	return write_peak(device, counter, number, tsc, bytes_and_buffers, bank_and_asked, (tdm_pair){ 0, 0 });
-}
-
 /* Counts a view: a buffer without bytes of its own. */
 cold void tdm_writer_count_view(struct tdm_wdevice *device, uint32_t kind, uint64_t number, bool is_free)
 {
@@ -93,12 +64,12 @@ cold void tdm_writer_count_view(struct tdm_wdevice *device, uint32_t kind, uint6
 	device->now[kind] = now;
 	if (!is_free)
 		tdm_store_u64(&device->shared->faults[kind].views, device->shared->faults[kind].views + 1);
-	if (tdm_is_above(device->peak[kind], bytes, bank))
+	if (tdm_is_above(device->limit[kind], bytes, bank))
 		tdm_writer_raise_peak(device, kind, number, device->last_tsc, bytes, bank);
 	if (tdm_is_in_l1(kind)) {
 		bytes = *(tdm_pair *)&all->bytes += one;
 		bank = *(const tdm_pair *)&all->bank_bytes;
-		if (tdm_is_above(device->peak[TDM_LEDGER_L1_ALL], bytes, bank))
+		if (tdm_is_above(device->limit[TDM_LEDGER_L1_ALL], bytes, bank))
 			tdm_writer_raise_peak(device, TDM_LEDGER_L1_ALL, number, device->last_tsc, bytes, bank);
 	}
 }
@@ -192,7 +163,6 @@ static bool count_replacement(struct tdm_wdevice *device, uint64_t number, uint6
 	const struct share *new, uint32_t kind)
 {
 	static const struct share nothing;
-	const tdm_pair adopted = { old == NULL, old == NULL ? new->bytes_and_buffers[0] : 0 };
 	old = old != NULL ? old : &nothing;
 	const struct tdm_ledger_now *was = device->now[kind];
 	struct tdm_ledger_now *now = tdm_other_copy(device->now[kind]), *all = &device->l1_all;
@@ -200,8 +170,9 @@ static bool count_replacement(struct tdm_wdevice *device, uint64_t number, uint6
 	tdm_pair bank = *(const tdm_pair *)&was->bank_bytes - old->bank_and_asked + new->bank_and_asked;
 	uint64_t alloc_bytes = was->alloc_bytes + new->bytes_and_buffers[0];
 	uint64_t alloc_asked = was->alloc_asked + new->bank_and_asked[1];
-	if ((adopted[0] != 0 || tdm_is_above(device->peak[kind], bytes, bank)) &&
-		!write_peak(device, kind, number, tsc, bytes, bank, adopted))
+	if (old == &nothing ? !tdm_writer_adopt_peak(device, kind, number, tsc, bytes, bank, new->bytes_and_buffers[0])
+			    : tdm_is_above(device->limit[kind], bytes, bank) &&
+				      !tdm_writer_raise_peak(device, kind, number, tsc, bytes, bank))
 		return false;
 	tdm_writer_cap_totals(&alloc_bytes, &alloc_asked);
 	tdm_begin_write(&now->seq);
@@ -215,7 +186,7 @@ static bool count_replacement(struct tdm_wdevice *device, uint64_t number, uint6
 		return true;
 	bytes = *(tdm_pair *)&all->bytes += new->bytes_and_buffers - old->bytes_and_buffers;
 	bank = *(tdm_pair *)&all->bank_bytes += new->bank_and_asked - old->bank_and_asked;
-	if (tdm_is_above(device->peak[TDM_LEDGER_L1_ALL], bytes, bank))
+	if (tdm_is_above(device->limit[TDM_LEDGER_L1_ALL], bytes, bank))
 		tdm_writer_raise_peak(device, TDM_LEDGER_L1_ALL, number, tsc, bytes, bank);
 	return true;
 }
@@ -484,36 +455,11 @@ int tdm_writer_note(struct tdm_wdevice *device, struct tdm_wthread *self, enum t
 	return 0;
 }
 
-int tdm_writer_count(struct tdm_wdevice *device, struct tdm_wthread *self, unsigned kind, struct tdm_ledger_now *now,
-	struct tdm_ledger_peak *peak)
-{
-	enum tdm_entered how = tdm_wdevice_enter(device, self);
-	if (how == TDM_NOT_ENTERED)
-		return -EBUSY;
-	*now = *device->now[kind];
-	if (peak != NULL)
-		*peak = *device->peak[kind];
-	tdm_wdevice_leave(device, self, how);
-	return 0;
-}
-
-/* The newer copy of the two that was committed. Readers ignore the other one if it was not, and must go on doing so. */
-static void *committed_copy(void *copies, uint64_t seq)
-{
-	uint64_t *a = copies, *b = tdm_other_copy(copies);
-	uint64_t *newer = *b <= seq && (*a > seq || *b > *a) ? b : a, *other = tdm_other_copy(newer);
-	if (*newer > seq)
-		memset(newer, 0, TDM_CACHE_LINE);
-	if (*other > seq)
-		tdm_store_u64(other, TDM_LEDGER_SEQ_BUSY);
-	return newer;
-}
-
 static void repair_counters(struct tdm_wdevice *device)
 {
 	memset(&device->l1_all, 0, sizeof device->l1_all);
 	for (unsigned kind = 0; kind < TDM_KIND_COUNT; kind++) {
-		struct tdm_ledger_now *now = committed_copy(device->shared->now[kind], device->seq);
+		struct tdm_ledger_now *now = tdm_committed_copy(device->shared->now[kind], device->seq);
 		device->now[kind] = now;
 		if (!tdm_is_in_l1(kind))
 			continue;
@@ -522,8 +468,7 @@ static void repair_counters(struct tdm_wdevice *device)
 		device->l1_all.bank_bytes += now->bank_bytes;
 		device->l1_all.asked_bytes += now->asked_bytes;
 	}
-	for (unsigned i = 0; i < TDM_LEDGER_COUNTERS; i++)
-		device->peak[i] = committed_copy(device->shared->peak[i], device->seq);
+	tdm_writer_repair_peaks(device);
 }
 
 /* Puts a slot into the index or to the spare ones. What was not committed did not happen. */

@@ -29,9 +29,18 @@ enum { TDM_HAS_ROOM = 1 };           /* of tdm_writer_alloc_far: there is room, 
  * one: that waits until both stores have left the processor. */
 typedef uint64_t tdm_pair __attribute__((vector_size(16), aligned(8), may_alias));
 
-/* The cold side (writer_event.c). */
+/* Peaks (writer_peak.c). False, with nothing changed, when a sum is absurd. */
 bool tdm_writer_raise_peak(struct tdm_wdevice *device, unsigned counter, uint64_t number, uint64_t tsc,
 	tdm_pair bytes_and_buffers, tdm_pair bank_and_asked);
+/* The same for an adopted buffer, which is counted there even if nothing rises. */
+bool tdm_writer_adopt_peak(struct tdm_wdevice *device, unsigned counter, uint64_t number, uint64_t tsc,
+	tdm_pair bytes_and_buffers, tdm_pair bank_and_asked, uint64_t adopted_bytes);
+/* After a torn report: the peaks are those of the committed ones. */
+void tdm_writer_repair_peaks(struct tdm_wdevice *device);
+/* The newer copy of the two that was committed. Readers ignore the other one if it was not, and must go on doing so. */
+void *tdm_committed_copy(void *copies, uint64_t seq);
+
+/* The cold side (writer_event.c). */
 void tdm_writer_count_view(struct tdm_wdevice *device, uint32_t kind, uint64_t number, bool is_free);
 void tdm_writer_cap_totals(uint64_t *alloc_bytes, uint64_t *alloc_asked);
 int tdm_writer_alloc_far(struct tdm_wdevice *device, const struct tdm_report *report,
@@ -130,7 +139,7 @@ tdm_hot void tdm_put_free_record(
 		tdm_word(slot->banks, (uint32_t)slot->flags << 16 | kind << 8 | (uint32_t)TDM_LEDGER_FREE));
 }
 
-/* Whether one of the four sums is above its peak. All are far below 2^63, so the sign of the difference is enough. */
+/* Whether one of the four sums is above a peak. All are far below 2^63, so the sign of the difference is enough. */
 tdm_hot bool tdm_is_above(const struct tdm_ledger_peak *peak, tdm_pair bytes_and_buffers, tdm_pair bank_and_asked)
 {
 	tdm_pair left = (*(const tdm_pair *)&peak->bytes - bytes_and_buffers) |
@@ -161,7 +170,7 @@ tdm_hot bool tdm_count_alloc(struct tdm_wdevice *device, uint64_t number, uint64
 	const tdm_pair bytes_and_buffers = { reserved, 1 }, bank_and_asked = { words->sizes[1], words->sizes[0] };
 	tdm_pair bytes = *(const tdm_pair *)&was->bytes + bytes_and_buffers;
 	tdm_pair bank = *(const tdm_pair *)&was->bank_bytes + bank_and_asked;
-	if (tdm_unlikely(tdm_is_above(device->peak[r->kind], bytes, bank)) &&
+	if (tdm_unlikely(tdm_is_above(device->limit[r->kind], bytes, bank)) &&
 		!tdm_writer_raise_peak(device, r->kind, number, tsc, bytes, bank))
 		return false;
 	if (tdm_unlikely((alloc_bytes | alloc_asked) >> SUM_BITS != 0))
@@ -176,7 +185,7 @@ tdm_hot bool tdm_count_alloc(struct tdm_wdevice *device, uint64_t number, uint64
 	if (tdm_is_in_l1(r->kind)) {
 		bytes = *(tdm_pair *)&device->l1_all.bytes += bytes_and_buffers;
 		bank = *(tdm_pair *)&device->l1_all.bank_bytes += bank_and_asked;
-		if (tdm_unlikely(tdm_is_above(device->peak[TDM_LEDGER_L1_ALL], bytes, bank)))
+		if (tdm_unlikely(tdm_is_above(device->limit[TDM_LEDGER_L1_ALL], bytes, bank)))
 			tdm_writer_raise_peak(device, TDM_LEDGER_L1_ALL, number, tsc, bytes, bank);
 	}
 	return true;

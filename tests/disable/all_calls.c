@@ -63,7 +63,8 @@ int main(void)
 {
 	struct tidemark_usage usage = TIDEMARK_USAGE_INIT;
 	int sum = tidemark_enable() + describe() + report() + capture();
-	int known = tidemark_get_usage(0, TIDEMARK_DRAM, &usage) == 0;
+	int known = tidemark_get_usage(0, TIDEMARK_DRAM, &usage) == 0 ||
+		    tidemark_reset_peak(0, TIDEMARK_DRAM, &usage) == 0 || tidemark_devices(NULL, 0) != 0;
 	size_t texts = strlen(tidemark_version()) + strlen(tidemark_ledger_path()) + strlen(tidemark_strerror(-1)) +
 		       strlen(tidemark_kind_name(0));
 	int numbers = (int)tidemark_version_number() + (int)tidemark_lost() + tidemark_is_enabled();

@@ -31,6 +31,7 @@ static void check_device(uint32_t kind)
 	struct tidemark_usage usage = TIDEMARK_USAGE_INIT;
 	CHECK(tidemark_get_usage(0, kind, &usage) == 0);
 	CHECK_EQ(usage.allocs - usage.frees, usage.buffers);
+	CHECK(usage.bytes <= usage.window_peak_bytes && usage.window_peak_bytes <= usage.peak_bytes);
 	struct tdm_ledger *ledger = itest_open(tidemark_ledger_path());
 	struct tdm_ledger_buffer *buffers = itest_buffers(ledger, 0, &count);
 	uint64_t of_kind = 0, bytes = 0;
@@ -65,6 +66,8 @@ static void work(uint64_t *seed)
 			tidemark_free(0, kind, random % LIVE);
 		if (random % 1021 == 0)
 			tidemark_phase("a phase");
+		if (random % 509 == 0)
+			tidemark_reset_peak(0, kind, NULL);
 	}
 }
 
