@@ -55,7 +55,8 @@ class Usage(ctypes.Structure):
     """struct tidemark_usage"""
 
     FIGURES = ("bytes", "peak_bytes", "asked_bytes", "bank_bytes", "peak_bank_bytes", "buffers", "allocs", "frees",
-               "double_frees", "unknown_frees", "rereports", "out_of_memory", "adopted")
+               "double_frees", "unknown_frees", "rereports", "out_of_memory", "adopted", "window_peak_bytes",
+               "window_peak_bank_bytes", "window_peak_asked_bytes", "window_peak_buffers", "alloc_bytes", "alloc_asked_bytes")
     _fields_ = [("size", ctypes.c_uint32), ("reserved", ctypes.c_uint32)] + [(name, ctypes.c_uint64) for name in FIGURES]
 
 
@@ -92,6 +93,8 @@ _FUNCTIONS = {
     "tidemark_program": (_int, _text),
     "tidemark_phase": (_int, _text),
     "tidemark_get_usage": (_int, _u32, _u32, ctypes.POINTER(Usage)),
+    "tidemark_reset_peak": (_int, _u32, _u32, ctypes.POINTER(Usage)),
+    "tidemark_devices": (_size, ctypes.POINTER(_u32), _size),
     "tidemark_lost": (_u64,),
     "tidemark_report_kernel": (_int, _u32, _u64, _u32),
     "tidemark_report_cb": (_int, _u32, _u64, _u32, ctypes.POINTER(CoreRange)),

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import ctypes
 import enum
-import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -73,6 +72,12 @@ class Usage:
     rereports: int = 0
     out_of_memory: int = 0
     adopted: int = 0
+    window_peak_bytes: int = 0
+    window_peak_bank_bytes: int = 0
+    window_peak_asked_bytes: int = 0
+    window_peak_buffers: int = 0
+    alloc_bytes: int = 0
+    alloc_asked_bytes: int = 0
 
 
 def _kind(kind: KindLike) -> int:
@@ -273,67 +278,3 @@ class buffer:
         if self._live:
             self._live = False
             free(self.kind, self.id, device=self.device)
-
-
-class _Names(threading.local):
-    """The names of the with statements that this thread is in."""
-
-    def __init__(self) -> None:
-        self.programs: list[str] = []
-        self.phases: list[str] = []
-
-
-_names = _Names()
-
-
-@dataclass
-class program:
-    """Names the program or operation that this thread runs from now on; None: none.
-
-    At the end of a with statement, the enclosing name is restored."""
-
-    name: str | None
-    code: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.code = _set_program(self.name)
-
-    def __enter__(self) -> program:
-        _names.programs.append(self.name or "")
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 traceback: TracebackType | None) -> None:
-        _names.programs.pop()
-        _set_program(_names.programs[-1] if _names.programs else None)
-
-
-@dataclass
-class phase:
-    """Marks the beginning of a phase, which lasts until the next mark.
-
-    At the end of a nested with statement, the enclosing phase is marked again."""
-
-    name: str
-    code: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.code = _mark_phase(self.name)
-
-    def __enter__(self) -> phase:
-        _names.phases.append(self.name)
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 traceback: TracebackType | None) -> None:
-        _names.phases.pop()
-        if _names.phases:
-            _mark_phase(_names.phases[-1])
-
-
-def _set_program(text: str | None) -> int:
-    return call("tidemark_program", _library.encode(text) if text else None)
-
-
-def _mark_phase(text: str) -> int:
-    return call("tidemark_phase", _library.encode(text))
