@@ -35,6 +35,12 @@ def _metadata(project: dict[str, Any]) -> str:
             f"Summary: {project['description']}\nRequires-Python: {project['requires-python']}\n")
 
 
+def _entry_points(project: dict[str, Any]) -> str:
+    groups = project.get("entry-points", {})
+    return "\n".join(f"[{group}]\n" + "".join(f"{name} = {target}\n" for name, target in entries.items())
+                     for group, entries in groups.items())
+
+
 def get_requires_for_build_wheel(config_settings: Any = None) -> list[str]:
     return []
 
@@ -49,6 +55,7 @@ def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_dire
     files = {f"{PACKAGE}/{p.name}": p.read_bytes() for p in _package_files()}
     files[f"{info}/METADATA"] = _metadata(project).encode()
     files[f"{info}/WHEEL"] = b"Wheel-Version: 1.0\nGenerator: tidemark\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    files[f"{info}/entry_points.txt"] = _entry_points(project).encode()
     files[f"{info}/top_level.txt"] = f"{PACKAGE}\n".encode()
     record = []
     for path, content in files.items():
