@@ -344,7 +344,7 @@ struct tdm_ledger_hazard {
  * reader that finds it even and the same before and after has read one moment. It stays odd after the writer was killed
  * there.
  */
-struct tdm_ledger_runtime {
+struct tdm_ledger_runtime_head {
 	uint64_t changes;        /* of statistics and traces */
 	uint64_t hazard_changes; /* of hazards, and of the words about them */
 	uint64_t allocs;         /* buffers that were allocated while a captured trace existed */
@@ -355,9 +355,13 @@ struct tdm_ledger_runtime {
 	uint32_t judged_count;   /* of the second half: all other states */
 	uint32_t reserved1;
 	uint64_t reserved2;
+};
+
+struct tdm_ledger_runtime {
+	struct tdm_ledger_runtime_head head;
 	struct tdm_ledger_statistics statistics[TDM_KIND_COUNT];
 	struct tdm_ledger_trace traces[TDM_LEDGER_TRACES];
-	struct tdm_ledger_hazard hazards[2 * TDM_LEDGER_HAZARDS]; /* not readable while the two numbers are 0 */
+	struct tdm_ledger_hazard hazards[2 * TDM_LEDGER_HAZARDS];
 };
 
 /* The head of a blob: a text, a stack, or core ranges. Its content follows. */
