@@ -18,6 +18,8 @@ from ._sizes import format_size
 
 # A runtime reports buffers of these kinds as soon as it reports any. The others may go unseen, so nothing reported is unknown.
 ALWAYS_KNOWN = (Kind.DRAM, Kind.L1, Kind.L1_SMALL, Kind.TRACE)
+# Programs share memory of these kinds, so its total is not a sum of buffers that come and go.
+SHARED = (Kind.CB, Kind.DFB, Kind.SCRATCHPAD)
 NAMES = {kind: kind.name.lower() for kind in Kind}
 PEAKS = ("window_peak_bytes", "window_peak_bank_bytes", "window_peak_asked_bytes", "window_peak_buffers")
 
@@ -34,7 +36,7 @@ def devices() -> list[int]:
 def known_usage(device: int, kind: Kind) -> Usage | None:
     """The figures of a kind, or None when they are not known."""
     figures = usage(kind, device=device)
-    if figures is None or (kind not in ALWAYS_KNOWN and figures.alloc_bytes == 0 and figures.allocs == figures.adopted == 0):
+    if figures is None or (kind not in ALWAYS_KNOWN and figures.bytes == figures.allocs == figures.adopted == 0):
         return None
     return figures
 
@@ -172,7 +174,8 @@ def memory_stats(device: Any = None, kind: KindLike = Kind.DRAM) -> dict[str, in
                     "reserved_bytes": figures["allocated_bytes"]}
         for pool in ("all", NAMES[each]) if each == chosen else (NAMES[each],):
             stats |= {f"{name}.{pool}.{what}": figure for name, values in figures.items()
-                      for what, figure in zip(("current", "peak", "allocated", "freed"), values)}
+                      for what, figure in zip(("current", "peak", "allocated", "freed"), values)
+                      if each not in SHARED or what in ("current", "peak")}
         if each == chosen:
             stats |= {"num_ooms": held.out_of_memory, "num_alloc_retries": 0}
     return dict(sorted(stats.items())) if f"allocation.{NAMES[chosen]}.current" in stats else {}

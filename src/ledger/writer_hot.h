@@ -37,11 +37,12 @@ bool tdm_writer_adopt_peak(struct tdm_wdevice *device, unsigned counter, uint64_
 	tdm_pair bytes_and_buffers, tdm_pair bank_and_asked, uint64_t adopted_bytes);
 /* After a torn report: the peaks are those of the committed ones. */
 void tdm_writer_repair_peaks(struct tdm_wdevice *device);
-/* The newer copy of the two that was committed. Readers ignore the other one if it was not, and must go on doing so. */
+/* The newer copy of the two that was committed (writer_repair.c). Readers ignore the other one if it was not, and must
+ * go on doing so. */
 void *tdm_committed_copy(void *copies, uint64_t seq);
 
 /* The cold side (writer_event.c). */
-void tdm_writer_count_view(struct tdm_wdevice *device, uint32_t kind, uint64_t number, bool is_free);
+void tdm_writer_count_view(struct tdm_wdevice *device, uint32_t kind, uint64_t number, bool is_free, uint32_t flags);
 void tdm_writer_cap_totals(uint64_t *alloc_bytes, uint64_t *alloc_asked);
 int tdm_writer_alloc_far(struct tdm_wdevice *device, const struct tdm_report *report,
 	const struct tdm_report_extra *extra, uint32_t hash);
@@ -272,7 +273,7 @@ tdm_hot void tdm_free_slot(
 	if (tdm_likely(slot->banks != 0))
 		tdm_count_free(device, number, slot, kind);
 	else
-		tdm_writer_count_view(device, kind, number, true);
+		tdm_writer_count_view(device, kind, number, true, 0);
 	tdm_put_free_record(device, number, tsc, slot, kind);
 	tdm_commit(device, number);
 	tdm_give_slot(device, slot_number);
@@ -303,7 +304,7 @@ tdm_hot int tdm_alloc_inside(
 	const struct tdm_words words = tdm_words_of(r, extra->banks, extra->bank_bytes);
 	uint64_t number = device->seq + 1, tsc = tdm_clock_ticks();
 	if (tdm_unlikely(extra->banks == 0))
-		tdm_writer_count_view(device, r->kind, number, false);
+		tdm_writer_count_view(device, r->kind, number, false, r->flags);
 	else if (tdm_unlikely(!tdm_count_alloc(device, number, tsc, r, extra, &words)))
 		return tdm_writer_refuse(device, TDM_LOSS_INVALID, -EINVAL);
 	uint32_t slot_number = device->spare[--device->spare_count];

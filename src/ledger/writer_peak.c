@@ -6,8 +6,6 @@
 #include "base/number.h"
 #include "ledger/private_memory.h"
 
-#include <string.h>
-
 #define cold __attribute__((cold, noinline))
 
 /* What a report brings to a peak. */
@@ -71,17 +69,6 @@ cold bool tdm_writer_adopt_peak(struct tdm_wdevice *device, unsigned counter, ui
 {
 	const struct rise to = { number, tsc, bytes_and_buffers, bank_and_asked, { 1, adopted_bytes } };
 	return write_peak(device, counter, &to);
-}
-
-void *tdm_committed_copy(void *copies, uint64_t seq)
-{
-	uint64_t *a = copies, *b = tdm_other_copy(copies);
-	uint64_t *newer = *b <= seq && (*a > seq || *b > *a) ? b : a, *other = tdm_other_copy(newer);
-	if (*newer > seq)
-		memset(newer, 0, TDM_CACHE_LINE);
-	if (*other > seq)
-		tdm_store_u64(other, TDM_LEDGER_SEQ_BUSY);
-	return newer;
 }
 
 void tdm_writer_repair_peaks(struct tdm_wdevice *device)
