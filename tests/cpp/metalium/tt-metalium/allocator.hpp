@@ -1,0 +1,4 @@
+// Stands for the header of tt-metalium with this name.
+#pragma once
+
+#include "../fake_metalium.hpp"
