@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -22,6 +23,15 @@ def programs(page, language):
             yield block.group(2), following.group(2) if printed else None
 
 
+def run_tests(program):
+    """Runs a program that has tests for pytest, with the plugin."""
+    with tempfile.TemporaryDirectory(prefix="tidemark-docs.") as directory:
+        file = pathlib.Path(directory) / "test_of_the_guide.py"
+        file.write_text(program, encoding="utf-8")
+        return subprocess.run([sys.executable, "-m", "pytest", "-p", "tidemark.pytest_plugin", "-p", "no:cacheprovider", "--tidemark-strict",
+                               str(file)], cwd=directory, capture_output=True, text=True, timeout=120, check=False)
+
+
 class Guides(unittest.TestCase):
     def check(self, done, expected):
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
@@ -33,7 +43,7 @@ class Guides(unittest.TestCase):
         self.assertGreaterEqual(len(found), 2)
         for program, expected in found:
             with self.subTest(program=program.splitlines()[-1]):
-                self.check(run_python(program), expected)
+                self.check(run_tests(program) if "import pytest" in program else run_python(program), expected)
 
     def test_cpp(self):
         library = pathlib.Path(os.environ["TIDEMARK_LIBRARY"])
@@ -41,7 +51,7 @@ class Guides(unittest.TestCase):
         self.assertGreaterEqual(len(found), 2)
         for program, expected in found:
             with self.subTest(program=program), tempfile.TemporaryDirectory(prefix="tidemark-docs.") as directory:
-                subprocess.run(["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}", "-x", "c++", "-",
+                subprocess.run(["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}", f"-I{ROOT / 'tests' / 'cpp' / 'metalium'}", "-x", "c++", "-",
                                 "-x", "none", str(library), f"-Wl,-rpath,{library.parent}", "-o", f"{directory}/program"],
                                input=program, text=True, check=True)
                 self.check(subprocess.run([f"{directory}/program"], capture_output=True, text=True, check=False), expected)
@@ -55,8 +65,10 @@ class Guides(unittest.TestCase):
     def test_every_call_of_the_package_is_in_the_guide(self):
         text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
         for call in ("alloc", "adopt", "free", "free_all", "buffer", "describe_device", "out_of_memory", "program", "phase", "report_kernel",
-                     "report_cb", "report_cb_free", "usage", "lost", "ledger_path", "enable", "enable_stacks", "strerror"):
-            self.assertIn(call, text)
+                     "report_cb", "report_cb_free", "usage", "lost", "ledger_path", "enable", "enable_stacks", "strerror", "device_memory",
+                     "devices", "memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved", "memory_stats",
+                     "memory_summary", "reset_peak_memory_stats"):
+            self.assertRegex(text, rf"\b{call}\(")
 
 
 if __name__ == "__main__":
