@@ -45,6 +45,15 @@ static int report(void)
 	return sum;
 }
 
+static int runtime(void)
+{
+	uint32_t counter = tidemark_counter("hook");
+	int sum = tidemark_count(counter, 1) + tidemark_remark("a remark") + tidemark_clash(0, 1, 2);
+	sum += tidemark_report_statistics(0, TIDEMARK_DRAM, 1, 2, 3) + tidemark_report_core_use(0, TIDEMARK_CB, 1, 2);
+	sum += tidemark_step(0, TIDEMARK_TRACE_BEGAN, 1);
+	return sum + (int)counter + (int)tidemark_free_matching(0, TIDEMARK_DRAM, 1, 1);
+}
+
 static int capture(void)
 {
 	struct tidemark_segment segment = TIDEMARK_SEGMENT_INIT;
@@ -62,7 +71,7 @@ static int capture(void)
 int main(void)
 {
 	struct tidemark_usage usage = TIDEMARK_USAGE_INIT;
-	int sum = tidemark_enable() + describe() + report() + capture();
+	int sum = tidemark_enable() + describe() + report() + runtime() + capture();
 	int known = tidemark_get_usage(0, TIDEMARK_DRAM, &usage) == 0 ||
 		    tidemark_reset_peak(0, TIDEMARK_DRAM, &usage) == 0 || tidemark_devices(NULL, 0) != 0;
 	size_t texts = strlen(tidemark_version()) + strlen(tidemark_ledger_path()) + strlen(tidemark_strerror(-1)) +

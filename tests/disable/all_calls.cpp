@@ -1,5 +1,6 @@
 // Uses everything of tidemark.hpp; see all_calls.c.
 #include "tidemark.hpp"
+#include "tidemark_metal.hpp"
 
 #include <cstdio>
 
@@ -25,12 +26,16 @@ static int report()
 				      .name(TIDEMARK_SITE());
 	tidemark::ScopedBuffer scoped(buffer);
 	tidemark::ScopedProgram program("matmul");
+	tidemark::metal::watch watching;
+	tidemark::metal::release_all();
+	tidemark::metal::uninstall();
 	int sum = tidemark::enable() + tidemark::describe(device) + tidemark::alloc(buffer) + tidemark::adopt(buffer);
 	sum += tidemark::free(0, Kind::Dram, 1) + static_cast<int>(tidemark::free_all(0, Kind::Dram));
 	sum += tidemark::out_of_memory(0, Kind::Dram, 1) + tidemark::phase("forward") +
 	       tidemark::phase(std::string("back"));
 	sum += tidemark::report_kernel(0, 1) + tidemark::report_cb(0, 1, 2, tidemark::CoreRange{ 0, 0, 1, 1 });
 	sum += tidemark::report_cb_free(0, 2) + tidemark::is_enabled() + tidemark::disable();
+	sum += tidemark::metal::install() + tidemark::metal::is_preloaded();
 	return sum + scoped.is_live() + tidemark::usage(0, Kind::Dram).has_value() +
 	       static_cast<int>(*to_string(Kind::L1));
 }
