@@ -29,11 +29,21 @@
 
 #ifndef TIDEMARK_NO_TTML_NAMES
 #if __has_include(<ttnn/common/guard.hpp>) && __has_include(<tt-metalium/graph_tracking.hpp>)
-#define TIDEMARK_RUNTIME_HEADERS_ 1
-#include <tt-metalium/graph_tracking.hpp>
-#include <ttnn/common/guard.hpp>
+#define TIDEMARK_HAS_GUARD_      1
+#define TIDEMARK_HAS_PROCESSORS_ 1
 #else
-#define TIDEMARK_RUNTIME_HEADERS_ 0
+#define TIDEMARK_HAS_GUARD_ 0
+#if __has_include(<tt-metalium/graph_tracking.hpp>) && __cplusplus >= 202002L // it needs that
+#define TIDEMARK_HAS_PROCESSORS_ 1
+#else
+#define TIDEMARK_HAS_PROCESSORS_ 0
+#endif
+#endif
+#if TIDEMARK_HAS_PROCESSORS_
+#include <tt-metalium/graph_tracking.hpp>
+#endif
+#if TIDEMARK_HAS_GUARD_
+#include <ttnn/common/guard.hpp>
 #endif
 #endif
 
@@ -611,11 +621,13 @@ using L1UsagePerCore = ::tidemark::L1UsagePerCore;
 namespace MemoryUsageTracker = ::tidemark::MemoryUsageTracker;
 } // namespace ttml::utils
 
-#if !TIDEMARK_RUNTIME_HEADERS_
+#if !TIDEMARK_HAS_GUARD_
 namespace ttnn
 {
 using ScopeGuard = ::tidemark::ScopeGuard;
 }
+#endif
+#if !TIDEMARK_HAS_PROCESSORS_
 namespace tt::tt_metal
 {
 class IGraphProcessor
@@ -625,7 +637,8 @@ class IGraphProcessor
 };
 } // namespace tt::tt_metal
 #endif
-#undef TIDEMARK_RUNTIME_HEADERS_
+#undef TIDEMARK_HAS_GUARD_
+#undef TIDEMARK_HAS_PROCESSORS_
 
 #endif
 

@@ -1,5 +1,8 @@
 // tidemark_metal.hpp with a stand-in for tt-metalium: what the runtime announces is in the ledger, once.
 #include <tidemark_metal.hpp>
+#if __cplusplus >= 202002L // both headers in one file
+#include <tidemark.hpp>
+#endif
 
 #include <cerrno>
 #include <fstream>
