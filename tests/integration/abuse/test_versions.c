@@ -96,7 +96,13 @@ static void other_results(void)
 	CHECK(strcmp(newer_segment.segment.name, "end") == 0);
 	for (unsigned i = 0; i < sizeof newer.more; i++)
 		CHECK(newer.more[i] == 0xa5 && newer_segment.more[i] == 0xa5);
-	newer.usage.size = sizeof newer.usage - 1;
+	/* A program with the first header: what came later stays as it is. */
+	newer.usage.size = offsetof(struct tidemark_usage, window_peak_bytes);
+	newer.usage.window_peak_bytes = 5;
+	CHECK(tidemark_get_usage(0, TIDEMARK_DRAM, &newer.usage) == 0);
+	CHECK_EQ(newer.usage.bytes, 128);
+	CHECK_EQ(newer.usage.window_peak_bytes, 5);
+	newer.usage.size--;
 	CHECK(tidemark_get_usage(0, TIDEMARK_DRAM, &newer.usage) == -EINVAL);
 	newer_segment.segment.size = sizeof newer_segment.segment - 1;
 	CHECK(tidemark_capture_get(0, &newer_segment.segment) == -EINVAL);
