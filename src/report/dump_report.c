@@ -1,6 +1,8 @@
 /* The views of `dump`: every process with its figures and its live buffers. */
 #include "report/live_report.h"
+#include "analyze/finding.h"
 #include "report/map_report.h"
+#include "report/runtime_report.h"
 #include "report/stack_report.h"
 #include "report/table.h"
 
@@ -182,10 +184,14 @@ static void put_buffers(
 		list.first = skip;
 		table.count -= skip;
 		tdm_json_put_table(json, "buffers", &table);
+		tdm_json_put_array(json, "findings");
+		tdm_runtime_findings_json(report->picture, (uint32_t)process, json);
+		tdm_json_array_end(json);
 	} else {
 		tdm_table_text(&table, &report->term, out);
 		if (table.count == 0)
 			put_none(&report->filter, out);
+		tdm_runtime_findings_text(report, (uint32_t)process, TDM_FINDING_WARNING, out);
 	}
 	tdm_symbolizer_free(list.of.sym);
 	free(list.refs);
