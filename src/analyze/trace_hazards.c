@@ -80,7 +80,7 @@ static void put_name(struct tdm_buf *out, const char *name)
 	tdm_buf_puts(out, tdm_str_shown(tdm_str_of(name), shown, sizeof shown));
 }
 
-/* "kv_cache: 3 dram buffers of 4 MiB on 8 devices, the first at 0x1a40000, allocated in ttnn::add" */
+/* "kv_cache: 3 dram buffers of 4 MiB on 8 devices, the first at 0x1a40000, were allocated in ttnn::add" */
 static void put_subject(
 	const struct tdm_picture *picture, const struct ref *first, const struct sum *sum, struct tdm_buf *out)
 {
@@ -101,17 +101,15 @@ static void put_subject(
 	else
 		tdm_buf_printf(out, " on device %" PRIu32, picture->holdings[first->holding].number);
 	if (hazard->address != TDM_ADDRESS_UNKNOWN)
-		tdm_buf_printf(out, "%s at 0x%" PRIx64, is_one ? "" : ", the first", hazard->address);
-	if (program[0] != '\0') {
-		tdm_buf_puts(out, ", allocated in ");
-		put_name(out, program);
-	}
+		tdm_buf_printf(out, is_one ? " at 0x%" PRIx64 : ", the first at 0x%" PRIx64 ",", hazard->address);
+	tdm_buf_printf(out, " %s allocated%s", is_one ? "was" : "were", program[0] != '\0' ? " in " : "");
+	put_name(out, program);
 }
 
 /* Then what has happened to it. */
 static void put_story(const struct tdm_picture_hazard *hazard, bool is_one, struct tdm_buf *out)
 {
-	tdm_buf_printf(out, " %s allocated while a captured trace existed", is_one ? "was" : "were");
+	tdm_buf_puts(out, " while a captured trace existed");
 	if (hazard->state == TDM_HAZARD_LIVE)
 		tdm_buf_printf(out,
 			" and %s live when trace %" PRIu64 " was replayed: %s content may have been overwritten",

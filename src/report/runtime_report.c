@@ -5,6 +5,7 @@
 #include "report/report_put.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 enum { FINDINGS_SHOWN = 20 };
 
