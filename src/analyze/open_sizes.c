@@ -36,7 +36,9 @@ static void look(struct tdm_open_size *size, const struct tdm_picture *picture, 
 		return;
 	size->needed = needed;
 	size->device = holding->number;
-	size->opened = !has_region ? TDM_BYTES_UNKNOWN : is_trace ? region->bank_size * region->banks : region->bank_size;
+	size->opened = !has_region ? TDM_BYTES_UNKNOWN
+		       : is_trace  ? region->bank_size * region->banks
+				   : region->bank_size;
 }
 
 size_t tdm_open_sizes(const struct tdm_picture *picture, uint32_t process, struct tdm_open_size sizes[TDM_OPEN_SIZES])

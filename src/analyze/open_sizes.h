@@ -22,7 +22,6 @@ struct tdm_open_size {
 };
 
 /* The sizes of a process; those of memory that it neither used nor had are left out. Returns their number. */
-size_t tdm_open_sizes(
-	const struct tdm_picture *picture, uint32_t process, struct tdm_open_size sizes[TDM_OPEN_SIZES]);
+size_t tdm_open_sizes(const struct tdm_picture *picture, uint32_t process, struct tdm_open_size sizes[TDM_OPEN_SIZES]);
 
 #endif

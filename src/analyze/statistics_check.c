@@ -30,9 +30,9 @@ static void add_difference(const struct tdm_picture *picture, uint32_t index, un
 	const struct tdm_picture_process *process = &picture->processes[holding->process];
 	const struct tdm_statistics *said = &holding->statistics[kind];
 	bool differs = said->allocated != said->ours;
-	struct tdm_finding *finding = tdm_findings_add(found, TDM_FAMILY_RUN,
-		differs ? "statistics_differ" : "statistics_differed",
-		differs ? TDM_FINDING_WARNING : TDM_FINDING_INFO);
+	struct tdm_finding *finding =
+		tdm_findings_add(found, TDM_FAMILY_RUN, differs ? "statistics_differ" : "statistics_differed",
+			differs ? TDM_FINDING_WARNING : TDM_FINDING_INFO);
 	finding->bytes = differs ? tdm_max(said->allocated, said->ours) - tdm_min(said->allocated, said->ours) : 0;
 	finding->about = (struct tdm_about){ .pid = process->pid,
 		.process = holding->process,
@@ -80,8 +80,7 @@ void tdm_statistics_check(const struct tdm_picture *picture, uint32_t process, s
 		}
 	if (reports == 0 || !all_agree)
 		return;
-	struct tdm_finding *finding =
-		tdm_findings_add(findings, TDM_FAMILY_RUN, "statistics_agree", TDM_FINDING_OK);
+	struct tdm_finding *finding = tdm_findings_add(findings, TDM_FAMILY_RUN, "statistics_agree", TDM_FINDING_OK);
 	finding->about.pid = of->pid;
 	finding->about.process = process;
 	finding->about.comm = of->comm;

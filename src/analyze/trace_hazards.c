@@ -8,7 +8,7 @@
 /* A hazard and the holding that has it. */
 struct ref {
 	const struct tdm_picture_hazard *hazard;
-	uint32_t holding, process;
+	uint32_t holding;
 };
 
 /* For each state: its name, how bad it is, and what to do. */
@@ -39,8 +39,7 @@ static bool is_valid(const struct tdm_picture_hazard *hazard)
 static int compare_places(const struct ref *a, const struct ref *b)
 {
 	const struct tdm_picture_hazard *x = a->hazard, *y = b->hazard;
-	int order = tdm_order(a->process, b->process);
-	order = order != 0 ? order : tdm_order(x->state, y->state);
+	int order = tdm_order(x->state, y->state);
 	order = order != 0 ? order : tdm_order(x->kind, y->kind);
 	order = order != 0 ? order : tdm_order(x->name, y->name);
 	order = order != 0 ? order : tdm_order(x->program, y->program);
@@ -125,13 +124,13 @@ static uint64_t age(const struct tdm_picture *picture, uint64_t then_ns)
 	return then_ns != 0 && then_ns <= picture->time_ns ? picture->time_ns - then_ns : TDM_BYTES_UNKNOWN;
 }
 
-static void set_about(const struct tdm_picture *picture, const struct ref *first, struct tdm_about *about)
+static void set_about(const struct tdm_picture *picture, uint32_t index, struct tdm_about *about)
 {
-	const struct tdm_picture_process *process = &picture->processes[first->process];
-	const struct tdm_holding *holding = &picture->holdings[first->holding];
+	const struct tdm_holding *holding = &picture->holdings[index];
+	const struct tdm_picture_process *process = &picture->processes[holding->process];
 	about->pid = process->pid;
-	about->process = first->process;
-	about->holding = first->holding;
+	about->process = holding->process;
+	about->holding = index;
 	about->comm = process->comm;
 	about->ledger = process->ledger;
 	about->device = holding->number;
@@ -144,11 +143,11 @@ static void add_finding(
 	const struct tdm_picture_hazard *hazard = refs->hazard;
 	const struct sum sum = add_up(refs, count);
 	struct tdm_buf text;
-	struct tdm_finding *finding = tdm_findings_add(
-		findings, TDM_FAMILY_RUN, states[hazard->state].what, states[hazard->state].severity);
+	struct tdm_finding *finding =
+		tdm_findings_add(findings, TDM_FAMILY_RUN, states[hazard->state].what, states[hazard->state].severity);
 	finding->code = hazard->state;
 	finding->weight = (double)sum.buffers;
-	set_about(picture, refs, &finding->about);
+	set_about(picture, refs->holding, &finding->about);
 	finding->about.kind = hazard->kind;
 	finding->about.name = tdm_picture_text(picture, hazard->name);
 	finding->about.stack = hazard->stack;
@@ -174,12 +173,11 @@ static void add_finding(
 
 static void add_lost(const struct tdm_picture *picture, uint32_t process, uint64_t lost, struct tdm_findings *findings)
 {
-	const struct ref first = { NULL, picture->processes[process].first_holding, process };
 	if (lost == 0)
 		return;
 	struct tdm_finding *finding =
 		tdm_findings_add(findings, TDM_FAMILY_RUN, "trace_hazards_lost", TDM_FINDING_WARNING);
-	set_about(picture, &first, &finding->about);
+	set_about(picture, picture->processes[process].first_holding, &finding->about);
 	finding->about.device = -1;
 	tdm_findings_say(findings,
 		"%" PRIu64 " more buffer%s allocated while a captured trace existed; the ledger had no room to keep "
@@ -190,26 +188,25 @@ static void add_lost(const struct tdm_picture *picture, uint32_t process, uint64
 
 void tdm_trace_hazards_find(const struct tdm_picture *picture, uint32_t process, struct tdm_findings *findings)
 {
+	const struct tdm_picture_process *of = &picture->processes[process];
+	const struct tdm_holding *holdings = &picture->holdings[of->first_holding];
 	size_t count = 0, cap = 0;
-	for (size_t h = 0; h < picture->holding_count; h++)
-		cap += picture->holdings[h].hazard_count;
-	struct ref *refs = cap != 0 ? malloc(cap * sizeof *refs) : NULL;
-	findings->failed |= cap != 0 && refs == NULL;
-	for (uint32_t p = 0; p < picture->process_count; p++) {
-		const struct tdm_picture_process *of = &picture->processes[p];
-		uint64_t lost = 0;
-		for (uint32_t i = 0; i < of->holding_count && (process == TDM_INDEX_NONE || process == p); i++) {
-			const struct tdm_holding *holding = &picture->holdings[of->first_holding + i];
-			lost = tdm_plus(lost, holding->hazards_lost);
-			for (size_t k = 0; k < holding->hazard_count && refs != NULL; k++)
-				if (is_valid(&holding->hazards[k]))
-					refs[count++] =
-						(struct ref){ &holding->hazards[k], of->first_holding + i, p };
-		}
-		add_lost(picture, p, lost, findings);
+	uint64_t lost = 0;
+	for (uint32_t i = 0; i < of->holding_count; i++) {
+		cap += holdings[i].hazard_count;
+		lost = tdm_plus(lost, holdings[i].hazards_lost);
 	}
-	if (count > 1)
-		qsort(refs, count, sizeof *refs, compare);
+	add_lost(picture, process, lost, findings);
+	struct ref *refs = cap != 0 ? malloc(cap * sizeof *refs) : NULL;
+	if (refs == NULL) {
+		findings->failed |= cap != 0;
+		return;
+	}
+	for (uint32_t i = 0; i < of->holding_count; i++)
+		for (size_t k = 0; k < holdings[i].hazard_count; k++)
+			if (is_valid(&holdings[i].hazards[k]))
+				refs[count++] = (struct ref){ &holdings[i].hazards[k], of->first_holding + i };
+	qsort(refs, count, sizeof *refs, compare);
 	for (size_t i = 0, end; i < count; i = end) {
 		for (end = i + 1; end < count && compare_places(&refs[i], &refs[end]) == 0;)
 			end++;

@@ -12,7 +12,7 @@
 #include "analyze/finding.h"
 #include "state/picture.h"
 
-/* Adds findings about a process (or about all: TDM_INDEX_NONE). Its `what`: "trace_live", "trace_waits", "trace_freed",
+/* Adds findings about a process. Their `what`: "trace_live", "trace_waits", "trace_freed",
  * and "trace_hazards_lost" if there were more than the ledger has room for. */
 void tdm_trace_hazards_find(const struct tdm_picture *picture, uint32_t process, struct tdm_findings *findings);
 

@@ -185,7 +185,7 @@ static void put_buffers(
 		table.count -= skip;
 		tdm_json_put_table(json, "buffers", &table);
 		tdm_json_put_array(json, "findings");
-		tdm_runtime_findings_json(report->picture, (uint32_t)process, json);
+		tdm_runtime_findings_json(report->picture, (uint32_t)process, report->stacks, json);
 		tdm_json_array_end(json);
 	} else {
 		tdm_table_text(&table, &report->term, out);

@@ -87,7 +87,7 @@ static void put_process(
 		return;
 	}
 	tdm_json_put_array(json, "findings");
-	tdm_runtime_findings_json(report->picture, index, json);
+	tdm_runtime_findings_json(report->picture, index, true, json);
 	tdm_json_array_end(json);
 	tdm_runtime_sizes_json(report->picture, index, json);
 }

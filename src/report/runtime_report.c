@@ -13,10 +13,9 @@ void tdm_runtime_findings_text(
 	const struct tdm_live_report *report, uint32_t process, unsigned least, struct tdm_buf *out)
 {
 	struct tdm_findings findings = { 0 };
-	struct tdm_finding_view view = { .findings = &findings,
-		.term = report->term,
-		.picture = report->picture,
-		.stacks = report->stacks };
+	struct tdm_finding_view view = {
+		.findings = &findings, .term = report->term, .picture = report->picture, .stacks = report->stacks
+	};
 	size_t count = 0, shown = 0;
 	tdm_run_findings(report->picture, process, &findings);
 	while (count < findings.count && findings.list[count].severity >= least) /* the worst come first */
@@ -30,13 +29,16 @@ void tdm_runtime_findings_text(
 	out->failed |= tdm_findings_done(&findings);
 }
 
-void tdm_runtime_findings_json(const struct tdm_picture *picture, uint32_t process, struct tdm_json *json)
+void tdm_runtime_findings_json(const struct tdm_picture *picture, uint32_t process, bool stacks, struct tdm_json *json)
 {
 	struct tdm_findings findings = { 0 };
 	struct tdm_finding_view view = { .findings = &findings, .picture = picture };
 	tdm_run_findings(picture, process, &findings);
-	for (size_t i = 0; i < findings.count; i++)
+	for (size_t i = 0; i < findings.count; i++) {
+		if (!stacks)
+			findings.list[i].about.stack = findings.list[i].about.replay_stack = 0;
 		tdm_finding_json(&view, &findings.list[i], json);
+	}
 	tdm_stack_symbols_done(&view.symbols);
 	json->out->failed |= tdm_findings_done(&findings);
 }
@@ -94,7 +96,8 @@ static bool skip_silent(const struct tdm_table *table, const void *row)
 	return ((const struct tdm_statistics *)row)->reports == 0;
 }
 
-void tdm_runtime_holding_json(const struct tdm_picture *picture, const struct tdm_holding *holding, struct tdm_json *json)
+void tdm_runtime_holding_json(
+	const struct tdm_picture *picture, const struct tdm_holding *holding, struct tdm_json *json)
 {
 #define SAID(member)  TDM_MEMBER(struct tdm_statistics, member)
 #define TRACE(member) TDM_MEMBER(struct tdm_trace, member)
@@ -117,11 +120,12 @@ void tdm_runtime_holding_json(const struct tdm_picture *picture, const struct td
 		{ NULL, "replayed_age_ns", TRACE(replayed_ns), .get = get_age },
 		{ NULL, "released_age_ns", TRACE(released_ns), .get = get_age },
 	};
-	const struct tdm_table said = { TDM_COLUMNS(statistics), holding->statistics, sizeof *holding->statistics,
-		TDM_KIND_COUNT, .skip = skip_silent, .context = picture };
-	const struct tdm_table kept = { TDM_COLUMNS(traces), holding->traces, sizeof *holding->traces,
-		holding->trace_count, .context = picture };
+	const struct tdm_table said = { TDM_COLUMNS(statistics), holding != NULL ? holding->statistics : NULL,
+		sizeof *holding->statistics, holding != NULL ? TDM_KIND_COUNT : 0, .skip = skip_silent,
+		.context = picture };
+	const struct tdm_table kept = { TDM_COLUMNS(traces), holding != NULL ? holding->traces : NULL,
+		sizeof *holding->traces, holding != NULL ? holding->trace_count : 0, .context = picture };
 	tdm_json_put_table(json, "statistics", &said);
 	tdm_json_put_table(json, "traces", &kept);
-	tdm_json_put_u64(json, "trace_hazards_lost", holding->hazards_lost);
+	tdm_json_put_u64(json, "trace_hazards_lost", holding != NULL ? holding->hazards_lost : 0);
 }

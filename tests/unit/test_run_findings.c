@@ -118,8 +118,7 @@ static void says_what_a_replay_may_have_done(void **context)
 	assert_int_equal(tdm_finding_number(&world.findings, first, "first_age_ns"), UINT64_C(10000000000));
 	assert_int_equal(tdm_finding_number(&world.findings, first, "replay_age_ns"), UINT64_C(5000000000));
 	assert_string_equal(tdm_finding_word(&world.findings, first, "program"), "ttnn::add");
-	assert_int_equal(
-		tdm_trace_hazards_count(&world.make.picture, &world.make.processes[0], TDM_HAZARD_LIVE), 3);
+	assert_int_equal(tdm_trace_hazards_count(&world.make.picture, &world.make.processes[0], TDM_HAZARD_LIVE), 3);
 	end(&world);
 }
 
@@ -184,7 +183,8 @@ static void shows_both_stacks(void **context)
 	struct tdm_buf out;
 	(void)context;
 	begin(&world, 1);
-	struct tdm_picture_hazard list[] = { hazard(&world, TDM_HAZARD_LIVE, "a"), hazard(&world, TDM_HAZARD_LIVE, "b") };
+	struct tdm_picture_hazard list[] = { hazard(&world, TDM_HAZARD_LIVE, "a"),
+		hazard(&world, TDM_HAZARD_LIVE, "b") };
 	list[0].stack = stack(&world, "model.py:10 forward");
 	list[0].replay_stack = stack(&world, "model.py:90 generate");
 	give(&world, 0, list, 2);
@@ -261,7 +261,8 @@ static void explains_a_difference(void **context)
 }
 
 /* A process whose ledger has these peaks. */
-static void peaks(struct world *world, size_t holding, enum tdm_kind kind, uint64_t asked, uint64_t bank, uint32_t banks)
+static void peaks(
+	struct world *world, size_t holding, enum tdm_kind kind, uint64_t asked, uint64_t bank, uint32_t banks)
 {
 	struct tdm_picture_amount *amount = &world->make.holdings[holding].kinds[kind];
 	amount->from = TDM_FROM_LEDGER;
@@ -323,9 +324,10 @@ static void tells_unused_and_missing_regions(void **context)
 	const struct tdm_live_report report = { .picture = &world.make.picture };
 	tdm_buf_init(&out);
 	tdm_runtime_sizes_text(&report, 0, &out);
-	assert_string_equal(out.data, "\n  Sizes for opening the device, as this run needed them\n"
-				      "    trace_region_size=0               without a trace region, traces are in DRAM\n"
-				      "    l1_small_size=0                   device 0 has 32768\n");
+	assert_string_equal(out.data,
+		"\n  Sizes for opening the device, as this run needed them\n"
+		"    trace_region_size=0               without a trace region, traces are in DRAM\n"
+		"    l1_small_size=0                   device 0 has 32768\n");
 	tdm_buf_done(&out);
 	end(&world);
 }
