@@ -358,17 +358,17 @@ static void write_hazards(const struct tdm_metrics_scene *scene)
 	static const struct tdm_metric_family family = { "tt_trace_hazards", NULL,
 		"Buffers that were allocated while a captured trace existed; live: a replay may have overwritten them.",
 		TDM_METRIC_GAUGE };
-	static const char *const states[TDM_HAZARD_STATES] = { [TDM_HAZARD_WAITS] = "waiting",
-		[TDM_HAZARD_LIVE] = "live",
-		[TDM_HAZARD_FREED] = "freed" };
+	static const char *const states[TDM_HAZARD_STATES] = {
+		[TDM_HAZARD_WAITS] = "waiting", [TDM_HAZARD_LIVE] = "live", [TDM_HAZARD_FREED] = "freed"
+	};
 	tdm_metrics_family(scene->text, &family);
 	for (size_t i = 0; i < scene->picture->device_count; i++)
 		for (uint8_t state = 0; state < TDM_HAZARD_STATES; state++) {
 			bool is_known;
 			uint64_t count = hazards_of(scene->picture, i, state, &is_known);
 			if (is_known)
-				tdm_metrics_u64(scene->text,
-					tdm_metrics_labels_with(scene, i, "state", states[state]), count);
+				tdm_metrics_u64(
+					scene->text, tdm_metrics_labels_with(scene, i, "state", states[state]), count);
 		}
 }
 
