@@ -181,9 +181,8 @@ static int fill(
 		err = tdm_region_map_finish(&map->regions[k]);
 	if (err != 0)
 		return err;
-	tdm_core_map_finish(&map->cores, picture);
 	finish_l1(map, device);
-	return 0;
+	return tdm_core_map_finish(&map->cores, picture);
 }
 
 int tdm_device_map_init(

@@ -70,6 +70,12 @@ static inline bool tdm_buffer_is_view(const struct tdm_buffer *buffer)
 	return (buffer->flags & TDM_EVENT_VIEW) != 0;
 }
 
+/* Other buffers of its kind may have the same bytes: it has no part in sums, which come from the counters. */
+static inline bool tdm_buffer_is_shared(const struct tdm_buffer *buffer)
+{
+	return (buffer->flags & TDM_EVENT_SHARED) != 0;
+}
+
 /* From before the tracking began: its age is not known. */
 static inline bool tdm_buffer_is_adopted(const struct tdm_buffer *buffer)
 {

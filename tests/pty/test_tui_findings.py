@@ -20,7 +20,7 @@ class Findings(unittest.TestCase):
                        "allocated in model.py:10 forward", "replayed in model.py:90 generate",
                        "Allocate such buffers before the first capture", "activations: 6 dram buffers",
                        "device 0, dram: the runtime's allocator has 4,096 B in each bank, Tidemark counted 1,024 B")
-            s.resize(40, 60)
+            s.resize(20, 60)
             s.wait_all("Findings", "allocated in model.py:10 forward", "PgDn: more")
             s.send("pgdn")
             s.wait_for("Tidemark counted")

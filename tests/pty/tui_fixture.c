@@ -366,6 +366,7 @@ static void make_hazards(struct fixture *fixture)
 		abort();
 	fixture->hazards[1] = fixture->hazards[0];
 	fixture->hazards[1].state = TDM_HAZARD_WAITS;
+	fixture->hazards[1].replay_stack = 0;
 	fixture->hazards[1].name = fixture->sites[3];
 	for (uint32_t i = 0; i < picture->processes[0].holding_count; i++) {
 		picture->holdings[i].hazards = fixture->hazards;
