@@ -72,8 +72,7 @@ static bool is_everywhere(const struct tdm_core_map *map, const struct tdm_buffe
 
 static void add_shared(struct tdm_core_map *map, const struct tdm_buffer *buffer)
 {
-	map->failed |=
-		tdm_reserve(&map->shared, &map->shared_cap, map->shared_count + 1, sizeof *map->shared) != 0;
+	map->failed |= tdm_reserve(&map->shared, &map->shared_cap, map->shared_count + 1, sizeof *map->shared) != 0;
 	if (map->failed)
 		return;
 	map->shared[map->shared_count++] = (struct tdm_core_span){ buffer->address,

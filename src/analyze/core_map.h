@@ -3,8 +3,8 @@
  *
  * L1 and L1_SMALL buffers take the same bytes on every core, because their banks are in lockstep. Circular buffers,
  * kernels and the like are on the cores of their ranges. Programs that do not run at the same time share addresses, so
- * of shared buffers a core has the union. A buffer whose ranges were not reported is "somewhere": it counts for no core,
- * but raises the bound of what a core may hold. Not thread-safe.
+ * of shared buffers a core has the union. A buffer whose ranges were not reported is "somewhere": it counts for no
+ * core, but raises the bound of what a core may hold. Not thread-safe.
  */
 #ifndef TDM_ANALYZE_CORE_MAP_H
 #define TDM_ANALYZE_CORE_MAP_H

@@ -1,10 +1,12 @@
 #include "analyze/run_findings.h"
+#include "analyze/clashes.h"
 #include "analyze/statistics_check.h"
 #include "analyze/trace_hazards.h"
 
 void tdm_run_findings(const struct tdm_picture *picture, uint32_t process, struct tdm_findings *findings)
 {
 	tdm_trace_hazards_find(picture, process, findings);
+	tdm_clashes_find(picture, process, findings);
 	tdm_statistics_check(picture, process, findings);
 	tdm_findings_sort(findings);
 }

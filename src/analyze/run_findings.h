@@ -5,7 +5,7 @@
 #include "analyze/finding.h"
 #include "state/picture.h"
 
-/* The findings about a process, the worst first: trace_hazards.h, statistics_check.h. Nothing may be added
+/* The findings about a process, the worst first: trace_hazards.h, clashes.h, statistics_check.h. Nothing may be added
  * afterwards. */
 void tdm_run_findings(const struct tdm_picture *picture, uint32_t process, struct tdm_findings *findings);
 

@@ -49,8 +49,9 @@ enum {
 	TDM_EVENT_FAULT = 32,    /* a release of a buffer that did not exist */
 	TDM_EVENT_ADOPTED = 128, /* an allocation from before the tracking began; `time_ns`: when it was reported, 0 in
 				    a list */
-	TDM_EVENT_SHARED = 256, /* others of its kind may have the same bytes: not part of the kind's figures */
-	TDM_EVENT_LISTED = 64,   /* an allocation in the list after a TDM_OP_CLEAR, which has each buffer once */
+	TDM_EVENT_SHARED = 256,  /* others of its kind may have the same bytes: not part of the kind's sums */
+	TDM_EVENT_CLASH = 512,
+	TDM_EVENT_LISTED = 64, /* an allocation in the list after a TDM_OP_CLEAR, which has each buffer once */
 };
 
 struct tdm_event {

@@ -23,9 +23,9 @@
  *     target=PID                         process 0 is this one
  *     start=TICKS                        its start time; 0: its real one
  *     moving=0                           =1: figures change from picture to picture
- *     hazards=0                          =1: traces may have overwritten buffers of process 0, and the runtime counts otherwise
- *     crash=N                            crashes at picture N
- *     cost=1                             prints what a picture costs when it ends
+ *     hazards=0                          =1: traces may have overwritten buffers of process 0, and the runtime counts
+ * otherwise crash=N                            crashes at picture N cost=1                             prints what a
+ * picture costs when it ends
  */
 #include <inttypes.h>
 #include <locale.h>
@@ -49,8 +49,8 @@ enum { FIRST_PID = 1000, EVENTS_AT_ONCE = 3 };
 
 static struct settings {
 	long devices, processes, buffers, interval, frames, ascii, no_colour, no_mouse, read_only, pid, unknown, nocard,
-		virtual, hazards, seen, boards, hostile, failing, few, limits, growing, gap, problems, target, start, moving,
-		crash, cost;
+		virtual, hazards, seen, boards, hostile, failing, few, limits, growing, gap, problems, target, start,
+		moving, crash, cost;
 	const char *device, *settings;
 } set = { .devices = 1, .processes = 3, .buffers = 12, .interval = 100, .gap = 500000 };
 

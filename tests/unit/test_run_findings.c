@@ -260,6 +260,33 @@ static void explains_a_difference(void **context)
 	end(&world);
 }
 
+/* Addresses of the last clash on each device; what another process did is not said. */
+static void names_a_clash(void **context)
+{
+	const struct tdm_event events[] = {
+		{ .op = TDM_OP_OOM, .flags = TDM_EVENT_CLASH, .process = 1, .id = 0x5000, .address = 0x4fff },
+		{ .op = TDM_OP_OOM, .flags = TDM_EVENT_CLASH, .process = 1, .id = 0x5a000, .address = 0x58000 },
+		{ .op = TDM_OP_OOM, .flags = TDM_EVENT_CLASH, .process = 1, .device = 1, .id = 0x5a000 },
+		{ .op = TDM_OP_OOM, .process = 1, .id = 0x6a000, .address = 0x68000 },
+		{ .op = TDM_OP_OOM, .flags = TDM_EVENT_CLASH, .process = 2, .id = 0x7a000, .address = 0x78000 },
+	};
+	struct world world;
+	(void)context;
+	begin(&world, 2);
+	world.make.holdings[1].own_number = 1;
+	world.make.picture.events = events;
+	world.make.picture.event_count = sizeof events / sizeof *events;
+	tdm_run_findings(&world.make.picture, 0, &world.findings);
+	assert_int_equal(world.findings.count, 2);
+	expect(&world, 0, "clash", "danger",
+		"device 0: circular buffers clash with L1 buffers: they end at 0x5a000, the lowest L1 buffer is at "
+		"0x58000, which is 8,192 B too low (2 times, the last is shown)");
+	expect(&world, 1, "clash", "danger",
+		"device 1: circular buffers clash with L1 buffers; where is not known (once)");
+	assert_int_equal(tdm_finding_number(&world.findings, &world.findings.list[0], "overlap_bytes"), 8192);
+	end(&world);
+}
+
 /* A process whose ledger has these peaks. */
 static void peaks(
 	struct world *world, size_t holding, enum tdm_kind kind, uint64_t asked, uint64_t bank, uint32_t banks)
@@ -342,6 +369,7 @@ int main(void)
 		cmocka_unit_test(shows_both_stacks),
 		cmocka_unit_test(compares_with_the_runtime),
 		cmocka_unit_test(explains_a_difference),
+		cmocka_unit_test(names_a_clash),
 		cmocka_unit_test(finds_the_sizes_for_opening),
 		cmocka_unit_test(tells_unused_and_missing_regions),
 	};
