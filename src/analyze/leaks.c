@@ -221,7 +221,8 @@ static void add_buffer(
 	const struct tdm_leaks *leaks, struct tdm_leaks_site *site, const struct tdm_buffer *buffer, uint64_t time_ns)
 {
 	uint64_t born = buffer->born_ns; /* an unknown birth, 0, is before everything */
-	uint64_t reserved = tdm_buffer_reserved(buffer);
+	/* Shared buffers may have the bytes of others: what they take together is no sum. */
+	uint64_t reserved = tdm_buffer_is_shared(buffer) ? 0 : tdm_buffer_reserved(buffer);
 	site->count++;
 	site->bytes += reserved;
 	site->settled += born <= time_ns;

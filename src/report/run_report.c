@@ -63,7 +63,7 @@ static void put_sites(const struct tdm_live_report *report, size_t process, stru
 	else
 		tdm_table_text(&table, &report->term, out);
 	for (size_t i = table.count; i < count; i++)
-		rest = tdm_plus(rest, sites[i].reserved_bytes);
+		rest = tdm_plus(rest, sites[i].reserved_bytes != TDM_BYTES_UNKNOWN ? sites[i].reserved_bytes : 0);
 	if (table.count < count)
 		tdm_buf_printf(
 			out, "  and %s more with %s\n", TDM_COUNT_TEXT(count - table.count), TDM_SIZE_TEXT(rest));
