@@ -221,8 +221,7 @@ static void add_buffer(
 	const struct tdm_leaks *leaks, struct tdm_leaks_site *site, const struct tdm_buffer *buffer, uint64_t time_ns)
 {
 	uint64_t born = buffer->born_ns; /* an unknown birth, 0, is before everything */
-	/* Shared buffers may have the bytes of others: what they take together is no sum. */
-	uint64_t reserved = tdm_buffer_is_shared(buffer) ? 0 : tdm_buffer_reserved(buffer);
+	uint64_t reserved = tdm_buffer_reserved(buffer);
 	site->count++;
 	site->bytes += reserved;
 	site->settled += born <= time_ns;
@@ -248,6 +247,8 @@ static int add_list(struct tdm_leaks *leaks, uint32_t place, const struct tdm_bu
 	for (size_t i = 0; i < buffers->count; i++) {
 		const struct tdm_buffer *buffer = &buffers->list[i];
 		uint32_t at;
+		if (tdm_buffer_is_shared(buffer))
+			continue; /* of a program that is kept: it may have no bytes that another one has not, too */
 		int err = site_number(leaks, place, buffer->kind, buffer->name, buffer->stack, &at);
 		if (err != 0)
 			return err;

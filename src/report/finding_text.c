@@ -293,7 +293,7 @@ static void put_stack(const struct words *w, const char *label, uint32_t stack, 
 	bool is_labelled = w->finding->family != TDM_FAMILY_LEAK; /* the stack of a leak can only be one */
 	if (w->view->stacks && is_labelled) {
 		tdm_buf_fill(w->out, ' ', indent);
-		tdm_buf_printf(w->out, "%s\n", label);
+		tdm_buf_printf(w->out, "%.*s:\n", (int)strlen(label) - 1, label);
 	}
 	if (w->view->stacks) {
 		tdm_stack_text(picture, sym, stack, indent + LEAK_INDENT, w->out);

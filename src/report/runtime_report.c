@@ -7,7 +7,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { FINDINGS_SHOWN = 20 };
+enum { FINDINGS_SHOWN = 20 }; /* of a sort */
+
+/* How many findings before this one are of its sort. */
+static size_t count_like(const struct tdm_findings *findings, size_t index)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < index; i++)
+		count += findings->list[i].what == findings->list[index].what;
+	return count;
+}
 
 void tdm_runtime_findings_text(
 	const struct tdm_live_report *report, uint32_t process, unsigned least, struct tdm_buf *out)
@@ -18,11 +27,12 @@ void tdm_runtime_findings_text(
 	};
 	size_t count = 0, shown = 0;
 	tdm_run_findings(report->picture, process, &findings);
-	while (count < findings.count && findings.list[count].severity >= least) /* the worst come first */
-		count++;
-	for (; shown < count && shown < FINDINGS_SHOWN; shown++) {
-		tdm_buf_puts(out, shown == 0 ? "\n" : "");
-		tdm_finding_text(&view, &findings.list[shown], out);
+	/* The worst come first. */
+	for (; count < findings.count && findings.list[count].severity >= least; count++) {
+		if (count_like(&findings, count) >= FINDINGS_SHOWN)
+			continue;
+		tdm_buf_puts(out, shown++ == 0 ? "\n" : "");
+		tdm_finding_text(&view, &findings.list[count], out);
 	}
 	tdm_put_rest(out, count, shown);
 	tdm_stack_symbols_done(&view.symbols);
