@@ -40,7 +40,8 @@ static void describe(uint32_t number, uint32_t region_count)
 	tidemark_step(number, TIDEMARK_DEVICE_OPENED, 0);
 }
 
-__attribute__((noinline)) static void allocate(uint32_t device, uint32_t kind, uint64_t id, uint64_t per_bank, const char *name)
+__attribute__((noinline)) static void allocate(
+	uint32_t device, uint32_t kind, uint64_t id, uint64_t per_bank, const char *name)
 {
 	struct tidemark_buffer buffer = TIDEMARK_BUFFER_INIT;
 	buffer.device = device;
