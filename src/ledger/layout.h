@@ -302,8 +302,7 @@ struct tdm_ledger_note {
 struct tdm_ledger_notes {
 	uint64_t remark_count;
 	uint64_t remarks_lost; /* for which there was no room */
-	uint64_t counters_lost;
-	uint64_t reserved[5];
+	uint64_t reserved[6];
 	struct tdm_ledger_note counters[TDM_LEDGER_NOTE_COUNTERS];
 	uint32_t remarks[TDM_LEDGER_NOTE_REMARKS]; /* blob numbers */
 };
