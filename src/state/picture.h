@@ -95,7 +95,7 @@ struct tdm_picture_amount {
 	uint64_t peak, peak_ns;
 	uint64_t occupied; /* unknown unless buffers were asked for */
 	uint64_t asked, peak_asked;
-	uint64_t peak_bank; /* in one bank or core; unknown unless it is from a ledger of this machine */
+	uint64_t peak_bank; /* in one bank or core; unknown unless it is from a ledger */
 	uint64_t buffers, peak_buffers;
 	uint64_t allocs, adopted;
 	uint64_t double_frees, unknown_frees, rereports;
