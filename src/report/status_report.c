@@ -137,7 +137,7 @@ static void put_problems(const struct tdm_status_report *report, struct tdm_buf 
 			"The figures leave out files of other users: more may be in use, and less may be free.", out);
 }
 
-/* "  4242 python3: sentence" for each finding that is a warning or worse. */
+/* "  4242 python3: sentence", with the machine if it is another, for each finding that is a warning or worse. */
 static size_t put_process_findings(
 	const struct tdm_status_report *report, size_t index, size_t shown, struct tdm_buf *out)
 {
@@ -155,7 +155,8 @@ static size_t put_process_findings(
 		if (shown >= FINDINGS_SHOWN)
 			continue;
 		tdm_buf_clear(&text);
-		tdm_buf_printf(&text, "%" PRId32 " ", process->pid);
+		tdm_buf_printf(&text, "%s%s%" PRId32 " ", process->host != NULL ? process->host->name : "",
+			process->host != NULL ? ": " : "", process->pid);
 		tdm_cell_text(&text, process->comm, report->term.utf8);
 		tdm_buf_puts(&text, ": ");
 		tdm_cell_text(&text, findings.list[i].text, report->term.utf8);

@@ -55,11 +55,13 @@ static void add_process(struct tdm_app *app, uint32_t index)
 	for (size_t i = 0; i < found.count; i++) {
 		const struct tdm_finding *finding = &found.list[i];
 		const char *before = i != 0 ? found.list[i - 1].what : NULL;
-		char head[64];
+		char head[128];
 		if (i == 0 && page->line_count != 0)
 			add_text(page, TDM_INK_PLAIN, 0, "");
 		if (i == 0) {
-			snprintf(head, sizeof head, "%" PRId32 " %s", process->pid, process->comm);
+			snprintf(head, sizeof head, "%.80s%s%" PRId32 " %s",
+				process->host != NULL ? process->host->name : "", process->host != NULL ? ": " : "",
+				process->pid, process->comm);
 			add_text(page, TDM_INK_BOLD, 0, head);
 		}
 		add_text(page, inks[finding->severity], 0, finding->text);

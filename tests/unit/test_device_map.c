@@ -308,6 +308,29 @@ static void programs_share_the_bytes_of_a_core(void **context)
 	end(&map, state);
 }
 
+/* The circular buffers of every program begin at the same address again, so those of a program that is only kept leave
+ * the next one all the room below the L1 buffers. */
+static void kept_programs_do_not_clash(void **context)
+{
+	(void)context;
+	struct tdm_state *state = one_process();
+	struct tdm_device_map map;
+	struct tdm_device_info info = n150;
+	info.region_count = 1;
+	info.regions[0] = (struct tdm_region){ .kind = TDM_KIND_L1, .banks = 64, .base = 1000, .bank_size = 1000000 };
+	describe_device(state, 0, &info);
+	static const struct tdm_core_range all = { 0, 0, 7, 7 };
+	put_shared(state, TDM_KIND_CB, 1000, 500000, &all);
+	put(state, 0, TDM_KIND_L1, 401000, 1000, 64);
+	const struct tdm_picture *picture = map_of(state, &map);
+	assert_false(map.l1.clash);
+	assert_int_equal(map.l1.gap, 400000);
+	assert_int_equal(map.l1.highest, 0);
+	assert_int_equal(tdm_picture_clash(&picture->devices[0]), 0);
+	assert_int_equal(on_core(&map, 0, 0, TDM_KIND_CB), 500000);
+	end(&map, state);
+}
+
 static void absurd_grids_are_the_models(void **context)
 {
 	(void)context;
@@ -403,6 +426,7 @@ int main(void)
 		cmocka_unit_test(the_picture_of_l1_follows_the_description),
 		cmocka_unit_test(l1_core_by_core),
 		cmocka_unit_test(programs_share_the_bytes_of_a_core),
+		cmocka_unit_test(kept_programs_do_not_clash),
 		cmocka_unit_test(absurd_grids_are_the_models),
 		cmocka_unit_test(several_processes_and_ended_ones),
 		cmocka_unit_test(a_bank_is_coloured_by_what_is_largest),
