@@ -291,7 +291,7 @@ static inline uint32_t tidemark_site(uint64_t *cache, const char *text)
 TIDEMARK_API int tidemark_out_of_memory(uint32_t device, uint32_t kind, uint64_t bytes, uint64_t bytes_per_bank);
 
 /* Reports that circular buffers grew into L1 buffers: the end of the circular buffers in the fullest core and the
- * lowest address of an L1 buffer there; 0: unknown. */
+ * lowest address of an L1 buffer there; 0: unknown. Counts as out of memory for circular buffers. */
 TIDEMARK_API int tidemark_clash(uint32_t device, uint64_t cb_end, uint64_t l1_lowest);
 
 /* Names the program or operation that this thread runs from now on; it is recorded with each buffer. NULL: none. */
@@ -339,8 +339,9 @@ TIDEMARK_API int tidemark_report_statistics(
 TIDEMARK_API int tidemark_report_core_use(uint32_t device, uint32_t kind, uint64_t fullest, uint64_t all);
 
 /* Steps in the life of a device and of the traces that are captured on it. `number` is the trace's id, or 0. A trace
- * exists from TIDEMARK_TRACE_ENDED to TIDEMARK_TRACE_RELEASED; a buffer that is allocated meanwhile may be overwritten
- * when the trace is replayed, which readers show as a finding. */
+ * exists from TIDEMARK_TRACE_ENDED to TIDEMARK_TRACE_RELEASED or TIDEMARK_DEVICE_CLOSED; a buffer in DRAM, L1 or
+ * L1_SMALL that is allocated meanwhile may be overwritten when the trace is replayed, which readers show as a finding.
+ * One that is replayed without having been captured exists from then on. */
 enum tidemark_step {
 	TIDEMARK_DEVICE_OPENED = 1,
 	TIDEMARK_DEVICE_CLOSED = 2,
@@ -352,11 +353,14 @@ enum tidemark_step {
 TIDEMARK_API int tidemark_step(uint32_t device, uint32_t step, uint64_t number);
 
 /* A counter of the process with a name, which `tidemark doctor` shows. The same name gives the same number until the
- * process ends; 0 when tracking is off or there is no room (at most 255 counters). */
+ * process ends; 0 when tracking is off or there is no room (at most 255 counters). A forked child may use the numbers
+ * of its parent, and begins with 0. Counting takes no lock and may be done in a signal handler; counter 0 counts
+ * nothing. */
 TIDEMARK_API uint32_t tidemark_counter(const char *name);
 TIDEMARK_API int tidemark_count(uint32_t counter, uint64_t more);
 
-/* Tells readers something about this process, for example what it cannot see. Each text is kept once. */
+/* Tells readers something about this process, for example what it cannot see. Each text is kept once, and cut at 255
+ * bytes; -ENOSPC after 64 of them. */
 TIDEMARK_API int tidemark_remark(const char *text);
 
 /*

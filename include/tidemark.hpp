@@ -189,6 +189,13 @@ class Buffer
 		raw_.flags = is_view ? raw_.flags | flag : raw_.flags & ~flag;
 		return *this;
 	}
+	// Others of its kind may have the same bytes; report_core_use() says what they take together.
+	Buffer &shared(bool is_shared = true) noexcept
+	{
+		const std::uint32_t flag = TIDEMARK_SHARED;
+		raw_.flags = is_shared ? raw_.flags | flag : raw_.flags & ~flag;
+		return *this;
+	}
 	Buffer &name(const char *text) noexcept
 	{
 		raw_.name = tidemark_name(text);
@@ -248,6 +255,18 @@ inline int out_of_memory(
 	return tidemark_out_of_memory(device, static_cast<std::uint32_t>(kind), bytes, bytes_per_bank);
 }
 
+// The buffers whose id, masked, is `value`.
+inline std::int64_t free_matching(std::uint32_t device, Kind kind, std::uint64_t mask, std::uint64_t value) noexcept
+{
+	return tidemark_free_matching(device, static_cast<std::uint32_t>(kind), mask, value);
+}
+
+// Circular buffers grew into L1 buffers; 0: unknown.
+inline int clash(std::uint32_t device, std::uint64_t cb_end = 0, std::uint64_t l1_lowest = 0) noexcept
+{
+	return tidemark_clash(device, cb_end, l1_lowest);
+}
+
 // The memory that this process holds; empty when nothing was ever reported for that device.
 inline std::optional<tidemark_usage> usage(std::uint32_t device, Kind kind) noexcept
 {
@@ -255,6 +274,47 @@ inline std::optional<tidemark_usage> usage(std::uint32_t device, Kind kind) noex
 	if (tidemark_get_usage(device, static_cast<std::uint32_t>(kind), &figures) != 0)
 		return std::nullopt;
 	return figures;
+}
+
+// For runtimes, and for hooks in them.
+inline int report_statistics(
+	std::uint32_t device, Kind kind, std::uint64_t allocated, std::uint64_t free, std::uint64_t largest) noexcept
+{
+	return tidemark_report_statistics(device, static_cast<std::uint32_t>(kind), allocated, free, largest);
+}
+
+inline int report_core_use(std::uint32_t device, Kind kind, std::uint64_t fullest, std::uint64_t all) noexcept
+{
+	return tidemark_report_core_use(device, static_cast<std::uint32_t>(kind), fullest, all);
+}
+
+enum class Step : std::uint32_t {
+	DeviceOpened = TIDEMARK_DEVICE_OPENED,
+	DeviceClosed = TIDEMARK_DEVICE_CLOSED,
+	TraceBegan = TIDEMARK_TRACE_BEGAN,
+	TraceEnded = TIDEMARK_TRACE_ENDED,
+	TraceReplayed = TIDEMARK_TRACE_REPLAYED,
+	TraceReleased = TIDEMARK_TRACE_RELEASED,
+};
+
+inline int step(std::uint32_t device, Step step, std::uint64_t trace = 0) noexcept
+{
+	return tidemark_step(device, static_cast<std::uint32_t>(step), trace);
+}
+
+inline std::uint32_t counter(const char *name) noexcept
+{
+	return tidemark_counter(name);
+}
+
+inline int count(std::uint32_t counter, std::uint64_t more = 1) noexcept
+{
+	return tidemark_count(counter, more);
+}
+
+inline int remark(const char *text) noexcept
+{
+	return tidemark_remark(text);
 }
 
 // The short interface: kernels and circular buffers by number. Without cores, the cores are not known; the release then

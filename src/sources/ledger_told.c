@@ -81,19 +81,18 @@ static int hazard_of(struct tdm_ledger *ledger, const struct tdm_ledger_hazard *
 
 static int add_hazards(struct tdm_ledger *ledger, struct tdm_told_room *room, struct tdm_told *told)
 {
-	const struct tdm_frame *frames;
+	size_t next = 0;
 	int err = 0;
 	room->frame_count = 0;
 	for (uint32_t i = 0; i < 2 * TDM_LEDGER_HAZARDS && err == 0; i++)
 		if (room->raw->hazards[i].count != 0)
 			err = hazard_of(ledger, &room->raw->hazards[i], room, &room->hazards[told->hazard_count++]);
-	frames = room->frames;
 	for (size_t i = 0; i < told->hazard_count && err == 0; i++) {
 		struct tdm_hazard *hazard = &room->hazards[i];
-		hazard->frames = hazard->frame_count != 0 ? frames : NULL;
-		frames += hazard->frame_count;
-		hazard->replay_frames = hazard->replay_frame_count != 0 ? frames : NULL;
-		frames += hazard->replay_frame_count;
+		hazard->frames = hazard->frame_count != 0 ? &room->frames[next] : NULL;
+		next += hazard->frame_count;
+		hazard->replay_frames = hazard->replay_frame_count != 0 ? &room->frames[next] : NULL;
+		next += hazard->replay_frame_count;
 	}
 	return err;
 }

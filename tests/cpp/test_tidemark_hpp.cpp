@@ -83,7 +83,9 @@ static void raw_buffer_is_complete()
 				      .cores(5)
 				      .ranges({ { 0, 1, 2, 3 } })
 				      .view()
-				      .view(false);
+				      .view(false)
+				      .shared()
+				      .shared(false);
 	const tidemark_buffer raw = buffer.raw();
 	CHECK(raw.size == sizeof(raw) && raw.kind == TIDEMARK_SCRATCHPAD && raw.id == 9 && raw.bytes == 100);
 	CHECK(raw.device == 2 && raw.address == 64 && raw.flags == 0 && raw.banks == 4 && raw.holding == 3);

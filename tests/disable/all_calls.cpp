@@ -20,6 +20,7 @@ static int report()
 				      .cores(0)
 				      .ranges({ { 0, 0, 1, 1 } })
 				      .view(false)
+				      .shared(false)
 				      .name("weights")
 				      .name(std::string("weights"))
 				      .name(TIDEMARK_SITE());
@@ -31,6 +32,11 @@ static int report()
 	       tidemark::phase(std::string("back"));
 	sum += tidemark::report_kernel(0, 1) + tidemark::report_cb(0, 1, 2, tidemark::CoreRange{ 0, 0, 1, 1 });
 	sum += tidemark::report_cb_free(0, 2) + tidemark::is_enabled() + tidemark::disable();
+	sum += static_cast<int>(tidemark::free_matching(0, Kind::CircularBuffer, 0, 0)) + tidemark::clash(0);
+	sum += tidemark::report_statistics(0, Kind::Dram, 1, 2, 2) +
+	       tidemark::report_core_use(0, Kind::CircularBuffer, 1, 2);
+	sum += tidemark::step(0, tidemark::Step::TraceEnded, 7) + tidemark::count(tidemark::counter("hook"));
+	sum += tidemark::remark("sees everything");
 	return sum + scoped.is_live() + tidemark::usage(0, Kind::Dram).has_value() +
 	       static_cast<int>(*to_string(Kind::L1));
 }

@@ -93,6 +93,68 @@ static void goes_on(void **state)
 	tdm_writer_free(writer);
 }
 
+static struct tdm_ledger_runtime told_of(const char *path)
+{
+	const struct tdm_ledger_runtime_head nothing = { 0 };
+	struct tdm_ledger_runtime told = { 0 };
+	struct tdm_ledger *ledger = read_ledger(path);
+	assert_int_equal(tdm_ledger_told(ledger, 0, &nothing, &told), 1);
+	assert_int_equal(tdm_ledger_refused(ledger), 0);
+	tdm_ledger_close(ledger);
+	return told;
+}
+
+/* What a runtime said, notes, and what shared buffers take. */
+static void goes_on_with_what_was_said(void **state)
+{
+	char path[TDM_LEDGER_PATH_MAX];
+	struct tdm_ledger_notes notes;
+	(void)state;
+	struct tdm_writer *writer = writer_for(&client);
+	strcpy(path, writer->file.path);
+	assert_int_equal(put_buffer(writer, 0, TDM_KIND_CB, 1, 1000), 0);
+	struct tdm_wdevice *device = tdm_writer_device(writer, 0, false);
+	assert_int_equal(tdm_writer_core_use(device, NULL, TDM_KIND_CB, 50, 500, 1), 0);
+	uint64_t own = count_of(path, 0, TDM_KIND_CB).bytes - 500;
+	assert_int_equal(tdm_writer_step(device, NULL, TDM_STEP_TRACE_ENDED, 7, 1, 0), 0);
+	assert_int_equal(put_buffer(writer, 0, TDM_KIND_DRAM, 2, 64), 0);
+	assert_int_equal(tdm_writer_step(device, NULL, TDM_STEP_TRACE_REPLAYED, 7, 1, 0), 0);
+	assert_int_equal(put_buffer(writer, 0, TDM_KIND_DRAM, 3, 64), 0);
+	assert_int_equal(tdm_writer_statistics(device, NULL, TDM_KIND_DRAM, 1, 2, 2), 0);
+	assert_int_equal(tdm_writer_name_counter(writer, 4, "hook"), 0);
+	*tdm_writer_counter(writer, 4) += 3;
+	assert_int_equal(tdm_writer_remark(writer, "blind"), 0);
+	struct tdm_ledger_runtime told = told_of(path);
+	assert_int_equal(told.head.waiting_count, 1);
+	assert_int_equal(told.head.judged_count, 1);
+	tdm_writer_free(writer);
+
+	assert_int_equal(resume(path, &writer), 0);
+	device = tdm_writer_device(writer, 0, false);
+	*tdm_writer_counter(writer, 4) += 4;
+	assert_int_equal(tdm_writer_remark(writer, "blind"), 0);
+	assert_int_equal(tdm_writer_remark(writer, "deaf"), 0);
+	assert_int_equal(tdm_writer_core_use(device, NULL, TDM_KIND_CB, 20, 200, 1), 0);
+	assert_int_equal(count_of(path, 0, TDM_KIND_CB).bytes, own + 200);
+	assert_int_equal(tdm_writer_core_use(device, NULL, TDM_KIND_CB, 0, 0, 1), 0);
+	assert_int_equal(count_of(path, 0, TDM_KIND_CB).bytes, own);
+	assert_int_equal(tdm_writer_statistics(device, NULL, TDM_KIND_DRAM, 1, 2, 2), 0);
+	assert_int_equal(tdm_writer_step(device, NULL, TDM_STEP_TRACE_BEGAN, 8, 1, 0), 0);
+	told = told_of(path);
+	assert_int_equal(told.head.trace_count, 2);
+	assert_int_equal(told.statistics[TDM_KIND_DRAM].reports, 2);
+	assert_int_equal(told.head.waiting_count, 0); /* nobody knows whether its trace exists */
+	assert_int_equal(told.head.judged_count, 1);
+	assert_int_equal(told.hazards[TDM_LEDGER_HAZARDS].id, 2);
+	struct tdm_ledger *ledger = read_ledger(path);
+	assert_int_equal(tdm_ledger_notes(ledger, &notes), 1);
+	assert_int_equal(notes.counters[4].value, 7);
+	assert_int_equal(notes.remark_count, 2);
+	tdm_ledger_close(ledger);
+	tdm_ledger_file_remove(&writer->file);
+	tdm_writer_free(writer);
+}
+
 /* Whether a child can be kept from getting a mapping. An emulator of another processor may ignore it. */
 static bool can_keep_back(void)
 {
@@ -281,6 +343,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(goes_on),
+		cmocka_unit_test(goes_on_with_what_was_said),
 		cmocka_unit_test(a_child_of_the_old_writer_does_not_hold_its_ledgers),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(refused_leaves_nothing),
