@@ -3,6 +3,7 @@
  * that they may overwrite, statistics, shared circular buffers, steps and clashes.
  */
 #include "told_program.h"
+#include "../unit/ledger_buffers.h"
 
 enum { ROUNDS = 100 };
 
@@ -260,6 +261,21 @@ static void share(void)
 	must(tidemark_free(DEVICE, TIDEMARK_CB, 2));
 }
 
+/* The list of buffers is known to be complete, though their sizes do not add up to the counters. */
+static void check_exact(const char *path)
+{
+	struct tdm_diag diag = { 0 };
+	struct tdm_ledger *ledger;
+	struct tdm_ledger_buffer *buffers;
+	size_t count;
+	bool exact;
+	assert_int_equal(tdm_ledger_open(path, &ledger, &diag), 0);
+	assert_int_equal(ledger_buffers(ledger, 0, &buffers, &count, &exact), 0);
+	assert_true(exact && count == 2);
+	free(buffers);
+	tdm_ledger_close(ledger);
+}
+
 static void test_shared_buffers(void **unused)
 {
 	(void)unused;
@@ -284,6 +300,7 @@ static void test_shared_buffers(void **unused)
 	}
 	/* The shared ones are no end of L1: the next program has their room. */
 	assert_int_equal(picture->devices[holding->device].cb_highest, 4096 + 100);
+	check_exact(process_of(picture, running.pid)->ledger);
 	assert_int_equal(picture->devices[holding->device].l1_peak, 15000);
 	tdm_state_free(state);
 	stop(&running);
