@@ -164,7 +164,8 @@ static size_t put_process_findings(
 		tdm_wrap(out, tdm_buf_str(&text),
 			(struct tdm_wrap){ .at = 2, .indent = 4, .width = report->term.width });
 	}
-	out->failed |= tdm_buf_failed(&text) | tdm_findings_done(&findings);
+	out->failed |= tdm_buf_failed(&text);
+	out->failed |= tdm_findings_done(&findings);
 	tdm_buf_done(&text);
 	return shown;
 }
