@@ -103,12 +103,6 @@ PLAIN(29, "Inspector::mesh_workload_destroyed",
 	P "9Inspector23mesh_workload_destroyedEPKNS0_11distributed16MeshWorkloadImplE")
 PLAIN(30, "Inspector::mesh_workload_add_program(wl,range,progid)",
 	P "9Inspector25mesh_workload_add_programEPKNS0_11distributed16MeshWorkloadImplERKNS2_19MeshCoordinateRangeEm")
-PLAIN(31, "Inspector::program_compile_started",
-	P "9Inspector23program_compile_startedEPKNS0_6detail11ProgramImplEPKNS0_7IDeviceEm")
-PLAIN(32, "Inspector::program_compile_already_exists",
-	P "9Inspector30program_compile_already_existsEPKNS0_6detail11ProgramImplEPKNS0_7IDeviceEm")
-PLAIN(33, "Inspector::program_compile_finished",
-	P "9Inspector24program_compile_finishedEPKNS0_6detail11ProgramImplEPKNS0_7IDeviceEm")
 PLAIN(34, "Inspector::release_trace",
 	P "9Inspector13release_traceEN4ttsl10StrongTypeIjNS0_11distributed14MeshTraceIdTagEEE")
 PLAIN(35, "ProgramImpl::invalidate_circular_buffer_allocation",
@@ -149,6 +143,12 @@ static uint64_t id_of(uint64_t program)
 OF_PROGRAM(1, "Inspector::program_created", P "9Inspector15program_createdEPKNS0_6detail11ProgramImplE")
 OF_PROGRAM(2, "Inspector::program_destroyed", P "9Inspector17program_destroyedEPKNS0_6detail11ProgramImplE")
 OF_PROGRAM(3, "~ProgramImpl D1", P "6detail11ProgramImplD1Ev")
+OF_PROGRAM(31, "Inspector::program_compile_started",
+	P "9Inspector23program_compile_startedEPKNS0_6detail11ProgramImplEPKNS0_7IDeviceEm")
+OF_PROGRAM(32, "Inspector::program_compile_already_exists",
+	P "9Inspector30program_compile_already_existsEPKNS0_6detail11ProgramImplEPKNS0_7IDeviceEm")
+OF_PROGRAM(33, "Inspector::program_compile_finished",
+	P "9Inspector24program_compile_finishedEPKNS0_6detail11ProgramImplEPKNS0_7IDeviceEm")
 
 struct span {
 	const char *name;

@@ -108,20 +108,14 @@ static void refuse(standin_mesh *mesh, int type, uint64_t size, const standin_co
 	}
 }
 
-static int oom(int, char **)
+/* Circular buffers that do not go together with what is in L1, or with L1 at all. */
+static void clash(standin_mesh *mesh, unsigned count, uint64_t size, std::vector<standin_buffer *> &tall)
 {
-	standin_mesh *mesh = open_mesh("n300", 2);
-	std::vector<standin_buffer *> buffers = one_of_each(mesh);
-	standin_mark("buffers");
-	refuse(mesh, STANDIN_DRAM, 64424509440, nullptr);
-	refuse(mesh, STANDIN_L1, 1073741824, nullptr);
-	refuse(mesh, STANDIN_L1_SMALL, 262144, &SQUARE);
-	std::vector<standin_buffer *> tall;
-	for (int i = 0; i < 8; i++)
-		tall.push_back(standin_allocate(mesh, STANDIN_L1, 6553600, 2048, nullptr));
 	standin_program *program = standin_new_program(mesh, nullptr);
-	for (int i = 0; i < 8; i++)
-		standin_add_cb(program, &SQUARE, 65536, nullptr);
+	for (unsigned i = 0; i < (tall.empty() ? 0 : 8); i++)
+		tall[i] = standin_allocate(mesh, STANDIN_L1, 6553600, 2048, nullptr);
+	for (unsigned i = 0; i < count; i++)
+		standin_add_cb(program, &SQUARE, size, nullptr);
 	standin_add_kernel(program, "reader/1/", 1268);
 	standin_add_kernel(program, "compute/2/", 1668);
 	standin_add_kernel(program, "writer/3/", 868);
@@ -131,9 +125,23 @@ static int oom(int, char **)
 	} catch (const std::runtime_error &error) {
 		printf("refused: %s\n", error.what());
 	}
-	let_look();
+	if (!tall.empty())
+		let_look();
 	release(tall);
 	standin_drop_program(program);
+}
+
+static int oom(int, char **)
+{
+	standin_mesh *mesh = open_mesh("n300", 2);
+	std::vector<standin_buffer *> buffers = one_of_each(mesh), tall(8, nullptr);
+	standin_mark("buffers");
+	refuse(mesh, STANDIN_DRAM, 64424509440, nullptr);
+	refuse(mesh, STANDIN_L1, 1073741824, nullptr);
+	refuse(mesh, STANDIN_L1_SMALL, 262144, &SQUARE);
+	clash(mesh, 8, 65536, tall);
+	clash(mesh, 16, 131072, tall);
+	standin_mark("after-oom");
 	return end(mesh, buffers);
 }
 

@@ -31,6 +31,8 @@ struct standin_program {
 	std::shared_ptr<MeshWorkloadImpl> workload;
 	std::shared_ptr<detail::ProgramImpl> impl() const
 	{
+		if (!workload->program)
+			workload->program.emplace();
 		return workload->program->impl;
 	}
 };
@@ -126,7 +128,6 @@ void standin_statistics(struct standin_mesh *mesh, int type, uint64_t figures[4]
 struct standin_program *standin_new_program(struct standin_mesh *mesh, const char *operation)
 {
 	auto workload = std::make_shared<MeshWorkloadImpl>(mesh->mesh);
-	workload->program.emplace();
 	workload->operation = operation ? operation : "";
 	return new standin_program{ workload };
 }
@@ -182,6 +183,7 @@ void standin_prepare(struct standin_program *program)
 void standin_enqueue(struct standin_program *program)
 {
 	MeshWorkloadImpl &workload = *program->workload;
+	(void)program->impl(); /* made now, if it is empty */
 	if (!workload.operation.empty()) {
 #if SINCE(100)
 		Inspector::emit_debug_entry(&workload, 1, workload.operation, {}, std::nullopt);
