@@ -8,10 +8,11 @@
  * made anew, with all that was in it. While tracking is off a report costs one predictable branch.
  *
  * The library never aborts or blocks the program, and prints only when asked to. It does not call malloc (libunwind
- * may, if it is installed and call stacks are on), preserves errno, and sets no signal handlers. Reports that it cannot
- * record are counted (tidemark_lost()). All functions may be called from any thread, before main, after exit, and in a
- * forked child, which gets its own ledger at its first report. A call from a signal handler that interrupted the
- * library is counted as lost; so is a report that a handler jumps out of (siglongjmp), or that pthread_cancel ends.
+ * and Python's interpreter may, if they are there and call stacks are on), preserves errno, and sets no signal
+ * handlers. Reports that it cannot record are counted (tidemark_lost()). All functions may be called from any thread,
+ * before main, after exit, and in a forked child, which gets its own ledger at its first report. A call from a signal
+ * handler that interrupted the library is counted as lost; so is a report that a handler jumps out of (siglongjmp), or
+ * that pthread_cancel ends.
  *
  * Tracking is off until it is turned on, by the environment or by tidemark_enable():
  *   TIDEMARK=1                     on             TIDEMARK=auto   on if a daemon is listening
