@@ -194,12 +194,20 @@ static bool is_on(const struct tdm_program_items *items, uint32_t chip)
 	return false;
 }
 
-/* Reports the sums of the chips that these items are on. */
-static void report_use(const struct tdm_program_items *items, uint32_t kind)
+static bool has_part_in(const struct tdm_program_items *items, const struct use *use)
+{
+	for (size_t i = 0; i < items->count; i++)
+		if (items->list[i].chip == use->chip && items->list[i].kind == use->kind && items->list[i].is_counted)
+			return true;
+	return false;
+}
+
+/* Reports the sums that these items have a part in, or had. */
+static void report_use(const struct tdm_program_items *more, const struct tdm_program_items *less)
 {
 	uint64_t fullest, total;
 	for (size_t i = 0; i < all.use_count; i++)
-		if ((kind == TDM_PROGRAM_ANY_KIND || all.uses[i].kind == kind) && is_on(items, all.uses[i].chip)) {
+		if (has_part_in(more, &all.uses[i]) || has_part_in(less, &all.uses[i])) {
 			tdm_core_union_sum(&all.uses[i].cores, &fullest, &total);
 			tidemark_report_core_use(all.uses[i].chip, all.uses[i].kind, fullest, total);
 		}
@@ -305,7 +313,7 @@ void tdm_programs_replace(
 		number = program->number;
 		take_items(&ended, program, kind, TDM_PROGRAM_ANY_CHIP, items);
 		give_items(program, items);
-		report_use(items, kind);
+		report_use(items, &ended);
 	}
 	unlock_and_tell();
 	report_ends(&ended);
@@ -324,7 +332,7 @@ bool tdm_programs_is_empty(void)
 
 void tdm_programs_end_items(const void *key, uint32_t kind, uint32_t chip)
 {
-	struct tdm_program_items ended = { 0 };
+	struct tdm_program_items ended = { 0 }, none = { 0 };
 	tdm_metal_lock();
 	for (size_t i = 0; i < all.count; i++)
 		if (all.programs[i].key != NULL && key == NULL)
@@ -332,19 +340,19 @@ void tdm_programs_end_items(const void *key, uint32_t kind, uint32_t chip)
 	struct program *program = key != NULL ? find(key) : NULL;
 	if (program != NULL)
 		take_items(&ended, program, kind, chip, NULL);
-	report_use(&ended, kind);
+	report_use(&none, &ended);
 	unlock_and_tell();
 	report_ends(&ended);
 }
 
 void tdm_programs_end(const void *key)
 {
-	struct tdm_program_items ended = { 0 };
+	struct tdm_program_items ended = { 0 }, none = { 0 };
 	tdm_metal_lock();
 	struct program *program = find(key);
 	if (program != NULL) {
 		take_items(&ended, program, TDM_PROGRAM_ANY_KIND, TDM_PROGRAM_ANY_CHIP, NULL);
-		report_use(&ended, TDM_PROGRAM_ANY_KIND);
+		report_use(&none, &ended);
 		tdm_map_take(&all.by_key, (uintptr_t)key);
 		if (program->number != 0)
 			tdm_map_take(&all.by_number, program->number);
