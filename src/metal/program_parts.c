@@ -14,7 +14,7 @@
 	"not called as a function"
 #define NO_SCRATCHPADS "metal: scratchpads are not seen: this program has some, but no function gives their places"
 
-enum { MARKS_MAX = 256, OBJECT_SET = 16, OBJECT_SIZES = 40, OBJECT_BYTES = 48, BINARIES_MAX = 64, SIZE_MAX_MIB = 64 };
+enum { MARKS_MAX = 256, OBJECT_SET = 16, OBJECT_SIZES = 40, OBJECT_BYTES = 48, BINARIES_MAX = 16, SIZE_MAX_MIB = 64 };
 
 struct mark {
 	struct tidemark_core_range range;
@@ -87,13 +87,16 @@ void tdm_hook_kernel_compiled_59(const void *program, const void *device, const 
 static uint64_t kernel_bytes(struct tdm_metal_runtime *runtime, const void *kernel, const void *device, uint64_t key)
 {
 	struct tdm_metal_vector vector;
+	const void *binaries[BINARIES_MAX];
 	void *writable = (void *)(uintptr_t)device; /* is not changed */
 	uint64_t bytes = runtime->ask.kernel_size(kernel, writable, 0);
 	const void *answer = bytes != 0 ? runtime->ask.kernel_binaries(kernel, key) : NULL;
 	if (answer == NULL || !tdm_metal_copy(&vector, answer, sizeof vector) || vector.end < vector.begin)
-		return bytes;
-	size_t count = (size_t)(vector.end - vector.begin) / sizeof(void *);
-	for (size_t i = 1; i < count && i < BINARIES_MAX; i++)
+		return 0;
+	size_t size = (size_t)(vector.end - vector.begin);
+	if (size > sizeof binaries || size % sizeof binaries[0] != 0 || !tdm_metal_copy(binaries, vector.begin, size))
+		return 0;
+	for (size_t i = 1; i < size / sizeof binaries[0] && binaries[i] != NULL; i++)
 		bytes += runtime->ask.kernel_size(kernel, writable, (int)i);
 	return bytes;
 }
