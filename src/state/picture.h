@@ -70,6 +70,12 @@ static inline bool tdm_buffer_is_view(const struct tdm_buffer *buffer)
 	return (buffer->flags & TDM_EVENT_VIEW) != 0;
 }
 
+/* Others of its kind may have the same bytes: its size is not part of the kind's figures. */
+static inline bool tdm_buffer_is_shared(const struct tdm_buffer *buffer)
+{
+	return (buffer->flags & TDM_EVENT_SHARED) != 0;
+}
+
 /* From before the tracking began: its age is not known. */
 static inline bool tdm_buffer_is_adopted(const struct tdm_buffer *buffer)
 {
@@ -89,6 +95,7 @@ struct tdm_picture_amount {
 	uint64_t peak, peak_ns;
 	uint64_t occupied; /* unknown unless buffers were asked for */
 	uint64_t asked, peak_asked;
+	uint64_t peak_bank; /* in one bank or core; unknown unless it is from a ledger */
 	uint64_t buffers, peak_buffers;
 	uint64_t allocs, adopted;
 	uint64_t double_frees, unknown_frees, rereports;
@@ -173,10 +180,11 @@ struct tdm_picture_device {
 	uint64_t updated_ns;                /* real-time clock, by metal_shm; 0: unknown */
 	struct tdm_picture_telemetry telemetry;
 	struct tdm_picture_kind kinds[TDM_KIND_COUNT];
-	uint64_t l1_peak;    /* of everything in L1 together, over all cores, exact; unknown with several processes */
-	uint64_t l1_core;    /* bytes of L1 in one core; unknown if the card is */
-	uint64_t l1_lowest;  /* lowest address of an L1 buffer; 0: there are none; may be unknown */
-	uint64_t cb_highest; /* highest end of a circular buffer; 0: there are none; may be unknown */
+	uint64_t l1_peak;   /* of everything in L1 together, over all cores, exact; unknown with several processes */
+	uint64_t l1_core;   /* bytes of L1 in one core; unknown if the card is */
+	uint64_t l1_lowest; /* lowest address of an L1 buffer; 0: there are none; may be unknown */
+	uint64_t
+		cb_highest; /* highest end of a circular buffer that is not shared; 0: there are none; may be unknown */
 	/* When l1_lowest, cb_highest and the largest free blocks were true, by the monotonic clock; 0: never. They cost
 	 * more than counters, so they may be older than the picture. */
 	uint64_t space_ns;
@@ -244,6 +252,7 @@ struct tdm_picture_process {
 	size_t module_count;
 	const struct tdm_picture_note *notes;
 	size_t note_count;
+	uint64_t notes_lost;                 /* for which there was no room */
 	const struct tdm_picture_host *host; /* NULL: this machine */
 };
 
@@ -264,7 +273,8 @@ struct tdm_holding {
 	const struct tdm_trace *traces;
 	const struct tdm_picture_hazard *hazards;
 	size_t trace_count, hazard_count;
-	uint64_t hazards_lost; /* more than there was room for */
+	uint64_t traces_lost, hazards_lost; /* more than there was room for */
+	bool has_told;                      /* it said anything at all */
 };
 
 /* What a process counted on a device until it ended. */
