@@ -250,7 +250,7 @@ struct tdm_picture_process {
 	size_t module_count;
 	const struct tdm_picture_note *notes;
 	size_t note_count;
-	uint64_t notes_lost; /* for which there was no room */
+	uint64_t notes_lost;                 /* for which there was no room */
 	const struct tdm_picture_host *host; /* NULL: this machine */
 };
 
