@@ -254,6 +254,7 @@ void tdm_state_ledger_amount(struct tdm_picture_amount *amount, const struct tdm
 								    : TDM_BYTES_UNKNOWN,
 		.asked = usage->asked_bytes,
 		.peak_asked = usage->peak_asked_bytes,
+		.peak_bank = usage->peak_bank_bytes,
 		.buffers = usage->buffers,
 		.peak_buffers = usage->peak_buffers,
 		.allocs = usage->allocs,
