@@ -164,14 +164,14 @@ void ProgramImpl::validate_circular_buffer_region(const IDevice *device)
 	for (const auto &[cores, end] : ends_)
 		if (end > l1_size)
 			throw std::runtime_error("Statically allocated circular buffers on core range " + cores.str() +
-				" grow to " + std::to_string(end) + " B which is beyond max L1 size of " +
-				std::to_string(l1_size) + " B");
+						 " grow to " + std::to_string(end) +
+						 " B which is beyond max L1 size of " + std::to_string(l1_size) + " B");
 	for (const auto &[cores, end] : ends_)
 		if (lowest && *lowest < end)
 			throw std::runtime_error("Statically allocated circular buffers in program " +
-				std::to_string(id_) + " clash with L1 buffers on core range " + cores.str() +
-				". L1 buffer allocated at " + std::to_string(*lowest) +
-				" and static circular buffer region ends at " + std::to_string(end));
+						 std::to_string(id_) + " clash with L1 buffers on core range " +
+						 cores.str() + ". L1 buffer allocated at " + std::to_string(*lowest) +
+						 " and static circular buffer region ends at " + std::to_string(end));
 }
 
 void ProgramImpl::CircularBufferAllocator::mark_address(uint64_t address, uint64_t size, uint64_t)
@@ -188,8 +188,7 @@ void ProgramImpl::invalidate_circular_buffer_allocation()
 #if SINCE(100)
 const std::vector<std::shared_ptr<experimental::dfb::detail::DataflowBufferImpl>> &ProgramImpl::dataflow_buffers() const
 {
-	return *SAID_AT(
-		const std::vector<std::shared_ptr<experimental::dfb::detail::DataflowBufferImpl>> *, &dfbs);
+	return *SAID_AT(const std::vector<std::shared_ptr<experimental::dfb::detail::DataflowBufferImpl>> *, &dfbs);
 }
 
 void ProgramImpl::deallocate_circular_buffers()
@@ -248,7 +247,7 @@ void ProgramImpl::prepare(IDevice *device)
 	validate_circular_buffer_region(device);
 #endif
 }
-}
+} // namespace detail
 
 Program::Program() : impl(std::make_shared<detail::ProgramImpl>())
 {
@@ -311,7 +310,7 @@ void EnqueueMeshWorkload(MeshCommandQueue &queue, MeshWorkload &workload, bool)
 	workload.impl->compile(workload.impl->mesh.get());
 	workload.impl->load_binaries(queue);
 }
-}
+} // namespace distributed
 
 namespace experimental::inspector
 {
@@ -328,5 +327,5 @@ void EmitMeshWorkloadAnnotation(
 	Inspector::mesh_workload_set_operation_name_and_parameters(workload.impl, operation, parameters);
 }
 #endif
-}
-}
+} // namespace experimental::inspector
+} // namespace tt::tt_metal
