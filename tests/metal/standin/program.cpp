@@ -1,6 +1,7 @@
 /* Programs: their circular buffers, dataflow buffers and kernels. Nothing is compiled. */
 #include "runtime.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <thread>
 
@@ -161,13 +162,16 @@ void ProgramImpl::validate_circular_buffer_region(const IDevice *device)
 {
 	std::optional<DeviceAddr> lowest = device->lowest_occupied_compute_l1_address({});
 	DeviceAddr l1_size = device->real_allocator()->config().l1_size;
-	for (const auto &[cores, end] : ends_)
-		if (end > l1_size)
+	auto last = std::max_element(
+		ends_.begin(), ends_.end(), [](const auto &a, const auto &b) { return a.second < b.second; });
+	if (last == ends_.end())
+		return;
+	const auto &[cores, end] = *last;
+	if (end > l1_size)
 			throw std::runtime_error("Statically allocated circular buffers on core range " + cores.str() +
 						 " grow to " + std::to_string(end) +
 						 " B which is beyond max L1 size of " + std::to_string(l1_size) + " B");
-	for (const auto &[cores, end] : ends_)
-		if (lowest && *lowest < end)
+	if (lowest && *lowest < end)
 			throw std::runtime_error("Statically allocated circular buffers in program " +
 						 std::to_string(id_) + " clash with L1 buffers on core range " +
 						 cores.str() + ". L1 buffer allocated at " + std::to_string(*lowest) +
