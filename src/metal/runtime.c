@@ -190,7 +190,8 @@ static void find_functions(struct tdm_metal_runtime *runtime)
 	if (delete != NULL)
 		memcpy(&ask->operator_delete, &delete, sizeof ask->operator_delete);
 	static const char *const of_view[] = { TDM_K "9Allocator13get_num_banksERKNS0_10BufferTypeE",
-		TDM_K "9Allocator13get_bank_sizeERKNS0_10BufferTypeE", TDM_K "9Allocator14get_statisticsERKNS0_10BufferTypeE",
+		TDM_K "9Allocator13get_bank_sizeERKNS0_10BufferTypeE",
+		TDM_K "9Allocator14get_statisticsERKNS0_10BufferTypeE",
 		TDM_K "9Allocator23get_base_allocator_addrERKNS0_10HalMemTypeE" };
 	for (size_t i = 0; i < sizeof of_view / sizeof of_view[0]; i++) {
 		void *found = find_in(handle, of_view[i]);
