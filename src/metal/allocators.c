@@ -68,7 +68,8 @@ static void choose_questions(struct tdm_metal_allocator *new)
 {
 	const struct tdm_metal_ask *ask = &new->runtime->ask;
 	new->asked = new->allocator;
-	new->ask = (struct tdm_metal_allocator_ask){ ask->num_banks, ask->bank_size, ask->statistics, ask->base_address };
+	new->ask =
+		(struct tdm_metal_allocator_ask){ ask->num_banks, ask->bank_size, ask->statistics, ask->base_address };
 	if (new->allocator == new->device || ask->num_banks == NULL || ask->bank_size == NULL) {
 		new->asked = tdm_metal_view_of(new->runtime, new->device);
 		new->ask = new->asked != NULL ? new->runtime->view : (struct tdm_metal_allocator_ask){ 0 };
@@ -82,7 +83,7 @@ static bool ask_banks(struct tdm_metal_allocator *new)
 	static const uint64_t types[TDM_METAL_KINDS] = { 0, TDM_METAL_TYPE_L1, TDM_METAL_TYPE_L1_SMALL,
 		TDM_METAL_TYPE_TRACE };
 	for (uint32_t i = 0; i < TDM_METAL_KINDS; i++) {
-		new->banks[i] = ask->num_banks != NULL	  ? ask->num_banks(new->asked, &types[i])
+		new->banks[i] = ask->num_banks != NULL ? ask->num_banks(new->asked, &types[i])
 				: new->chip_count != 0 ? tdm_metal_chip_banks(new->chips[0], i)
 						       : 0;
 		if (new->banks[i] > TDM_METAL_BANKS_MAX)
@@ -93,7 +94,7 @@ static bool ask_banks(struct tdm_metal_allocator *new)
 	const uint64_t l1 = 0, dram = 1;
 	new->l1_end = ask->base_address(new->asked, &l1) + ask->bank_size(new->asked, &types[TIDEMARK_L1]);
 	new->dram_end = ask->base_address(new->asked, &dram) + ask->bank_size(new->asked, &types[TIDEMARK_DRAM]);
-	return new->l1_end <= TDM_METAL_BYTES_MAX && new->dram_end <= TDM_METAL_BYTES_MAX;
+	return new->l1_end <= TDM_METAL_BYTES_MAX &&new->dram_end <= TDM_METAL_BYTES_MAX;
 }
 
 static struct tdm_metal_allocator *add(struct tdm_metal_allocator *new)
@@ -247,14 +248,15 @@ static bool is_sane(const struct tdm_metal_statistics *said)
 static struct tdm_metal_statistics ask_kind(const struct tdm_metal_allocator *allocator, const uint64_t *type)
 {
 	const struct tdm_metal_allocator_ask *ask = &allocator->ask;
-	void (*operator_delete)(void *) = allocator->runtime->ask.operator_delete;
 #if defined(__x86_64__)
+	void (*operator_delete)(void *) = allocator->runtime->ask.operator_delete;
 	struct tdm_metal_answer said = { .places = { NULL, NULL, NULL } };
 	void *(*function)(struct tdm_metal_answer *, const void *, const void *);
 	memcpy(&function, &ask->statistics, sizeof function);
 	function(&said, allocator->asked, type);
 	size_t length = (size_t)(said.places.limit - said.places.begin);
-	if (said.places.begin != NULL && length <= LIST_MAX && length % sizeof(uint32_t) == 0 && operator_delete != NULL)
+	if (said.places.begin != NULL && length <= LIST_MAX && length % sizeof(uint32_t) == 0 &&
+		operator_delete != NULL)
 		operator_delete(said.places.begin);
 #else
 	struct tdm_metal_answer said = ask->statistics(allocator->asked, type);

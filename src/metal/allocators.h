@@ -24,10 +24,11 @@ struct tdm_metal_allocator {
 	size_t chip_count; /* 0: not known; nothing is reported then */
 	uint32_t *chips;
 	uint32_t banks[TDM_METAL_KINDS];
-	uint64_t l1_end, dram_end; /* the first addresses after L1 and DRAM, where L1_SMALL and traces are; 0: not known */
-	uint32_t epoch;  /* of the ledger in which its chips are described */
-	bool is_live;    /* else it was destroyed, and its place may be used again */
-	bool is_dirty;   /* something changed since its statistics were asked */
+	uint64_t l1_end,
+		dram_end; /* the first addresses after L1 and DRAM, where L1_SMALL and traces are; 0: not known */
+	uint32_t epoch;   /* of the ledger in which its chips are described */
+	bool is_live;     /* else it was destroyed, and its place may be used again */
+	bool is_dirty;    /* something changed since its statistics were asked */
 	bool has_statistics;
 	uint64_t asked_ns; /* when they were */
 	struct tdm_metal_statistics said[TDM_METAL_KINDS];
@@ -44,8 +45,8 @@ extern uint32_t tdm_metal_generation; /* changes when an allocator or a device e
 struct tdm_metal_allocator *tdm_metal_allocator_slow(
 	struct tdm_metal_runtime *runtime, const void *allocator, const void *device);
 
-/* The allocator of this address (or the IDevice itself, where it is not known) that belongs to this IDevice, made and described if it is new. Calls the runtime then.
- * NULL: out of memory, or of numbers. */
+/* The allocator of this address (or the IDevice itself, where it is not known) that belongs to this IDevice, made and
+ * described if it is new. Calls the runtime then. NULL: out of memory, or of numbers. */
 static inline struct tdm_metal_allocator *tdm_metal_allocator_of(
 	struct tdm_metal_runtime *runtime, const void *allocator, const void *device)
 {

@@ -85,7 +85,7 @@ static uint32_t kind_by_answers(const struct tdm_metal_answers *answers)
 {
 	return answers->is_trace  ? TIDEMARK_TRACE
 	       : answers->is_dram ? TIDEMARK_DRAM
-	       : answers->is_l1	  ? TIDEMARK_L1
+	       : answers->is_l1   ? TIDEMARK_L1
 				  : UINT32_MAX;
 }
 
@@ -300,9 +300,9 @@ static struct tdm_metal_allocator *report_release(
 	look(runtime, buffer, &sight);
 	if (sight.kind == UINT32_MAX || runtime->ask.buffer_address == NULL)
 		return NULL;
-	struct tdm_metal_allocator *allocator =
-		own_allocator != NULL ? tdm_metal_allocator_of(runtime, own_allocator, sight.device)
-				      : tdm_metal_allocator_find_by_device(sight.device);
+	struct tdm_metal_allocator *allocator = own_allocator != NULL
+							? tdm_metal_allocator_of(runtime, own_allocator, sight.device)
+							: tdm_metal_allocator_find_by_device(sight.device);
 	if (allocator == NULL)
 		return NULL;
 	uint32_t address = runtime->ask.buffer_address(buffer);
@@ -352,8 +352,8 @@ static __attribute__((noinline)) void report_and_deallocate(
 	enum tdm_metal_hook hook, struct tdm_metal_runtime *runtime, void *allocator, void *buffer)
 {
 	tdm_metal_count(hook);
-	struct tdm_metal_allocator *known =
-		!runtime->is_by_tracker ? report_release(runtime, allocator, buffer) : NULL; /* else it was told before */
+	struct tdm_metal_allocator *known = !runtime->is_by_tracker ? report_release(runtime, allocator, buffer)
+								    : NULL; /* else it was told before */
 	((tdm_next_deallocate_buffer *)runtime->next[hook])(allocator, buffer);
 	if (known != NULL)
 		tdm_metal_allocator_used(known);

@@ -78,7 +78,7 @@ bool tdm_metal_is_device(const struct tdm_metal_runtime *runtime, const void *de
 const void *tdm_metal_view_of(struct tdm_metal_runtime *runtime, const void *device)
 {
 	enum shape shape = shape_of(runtime, device);
-	const void *const *(*ask)(const void *) = shape == SHAPE_MESH	  ? runtime->ask.mesh_allocator
+	const void *const *(*ask)(const void *) = shape == SHAPE_MESH     ? runtime->ask.mesh_allocator
 						  : shape == SHAPE_DEVICE ? runtime->ask.device_allocator
 									  : NULL;
 	const void *view = NULL;
