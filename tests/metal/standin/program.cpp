@@ -135,7 +135,7 @@ void ProgramImpl::allocate_circular_buffers(const IDevice *device)
 	if (are_cbs_placed_)
 		return;
 	ends_.clear();
-	std::vector<Device *> chips = device->chips();
+	[[maybe_unused]] const std::vector<Device *> &chips = device->chips();
 	for (const auto &cb : cbs) {
 		cb->true_address = cb->global ? cb->global->address()
 					      : place(cb->cores, cb->size, device->real_allocator()->config().l1_base);
