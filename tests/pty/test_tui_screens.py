@@ -177,6 +177,8 @@ class OtherScreens(unittest.TestCase):
             s.wait_for("op alloc")
             s.wait(lambda text: "phase" not in text.split("NAME")[1], "allocations only")
             s.send("o", "o", "o", "o", "o")
+            s.wait_for("op step")
+            s.send("o")
             s.wait_for("op all ")
             s.send("m", "m")
             s.wait_for("memory L1 ")
