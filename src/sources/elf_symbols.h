@@ -22,6 +22,7 @@ struct tdm_elf_object {
 	struct tdm_elf file;
 	bool is_dynamic;      /* the loader has something to do with it; else it is a static program */
 	bool has_interpreter; /* it names a loader: a program */
+	bool is_pie;          /* a program that can be loaded anywhere, as its linker says */
 	bool is_symbolic;     /* it was linked with -Bsymbolic: its own calls never leave it */
 	/* Texts in `strings`; NULL: none */
 	const char *soname, *rpath, *runpath;

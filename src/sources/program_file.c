@@ -93,12 +93,12 @@ static int judge(struct tdm_program_file *program, int fd, uint64_t size, struct
 {
 	struct tdm_elf_object object;
 	int err = tdm_elf_object_read(&object, fd, size, diag);
+	bool is_program = object.file.type == ET_EXEC || object.has_interpreter || object.is_pie;
+	program->is_library = err == 0 && !is_program;
 	if (err == 0 && !is_own(&object.file))
 		program->bar = TDM_BAR_FOREIGN;
-	else if (err == 0 && !object.has_interpreter && object.file.type == ET_EXEC)
+	else if (err == 0 && is_program && !object.has_interpreter)
 		program->bar = TDM_BAR_STATIC;
-	else if (err == 0 && !object.has_interpreter && object.needed_count == 0 && object.soname == NULL)
-		program->bar = TDM_BAR_STATIC; /* static-pie; or a library, which is no program */
 	else if (err == 0 && is_privileged(program->path))
 		program->bar = TDM_BAR_PRIVILEGED;
 	tdm_elf_object_done(&object);

@@ -22,7 +22,7 @@ enum tdm_preload_bar {
 struct tdm_program_file {
 	char path[PATH_MAX];   /* of the program that runs: of a script, its interpreter */
 	char script[PATH_MAX]; /* empty: it is none */
-	bool is_python;
+	bool is_python, is_library;
 	enum tdm_preload_bar bar;
 };
 
