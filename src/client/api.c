@@ -21,7 +21,8 @@
 
 static_assert((int)TIDEMARK_KIND_COUNT == (int)TDM_KIND_COUNT, "tidemark.h has a different list of kinds");
 static_assert((int)TIDEMARK_CONFIG == (int)TDM_KIND_CONFIG, "tidemark.h numbers the kinds differently");
-static_assert((int)TIDEMARK_VIEW == (int)TDM_SLOT_VIEW && (int)TIDEMARK_NO_ADDRESS == (int)TDM_SLOT_NO_ADDRESS,
+static_assert((int)TIDEMARK_VIEW == (int)TDM_SLOT_VIEW && (int)TIDEMARK_NO_ADDRESS == (int)TDM_SLOT_NO_ADDRESS &&
+		      (int)TIDEMARK_SHARED == (int)TDM_SLOT_SHARED,
 	"tidemark.h numbers the flags differently");
 static_assert(sizeof(struct tidemark_region) == sizeof(struct tdm_ledger_region), "regions are copied byte by byte");
 
@@ -110,7 +111,7 @@ static inline bool is_rare(void)
 	return atomic_load_explicit(&tdm_rare, memory_order_relaxed) != 0;
 }
 
-static cold int lose(enum tdm_ledger_loss loss, int err)
+cold int tdm_client_lose(enum tdm_ledger_loss loss, int err)
 {
 	struct tdm_writer *writer = tdm_client_peek();
 	if (writer != NULL)
@@ -201,10 +202,11 @@ static int alloc_entered(const struct tidemark_buffer *b, enum tdm_client_how ho
 	struct tdm_writer *writer;
 	memcpy(&whole, b,
 		b->size < sizeof whole ? b->size : sizeof whole); /* a program may have an older or a newer header */
-	if ((whole.flags & ~(uint32_t)(TDM_SLOT_VIEW | TDM_SLOT_NO_ADDRESS)) != 0 ||
+	if ((whole.flags & ~(uint32_t)(TDM_SLOT_VIEW | TDM_SLOT_NO_ADDRESS | TDM_SLOT_SHARED)) != 0 ||
+		((whole.flags & TDM_SLOT_SHARED) != 0 && !tdm_kind_is_per_core(whole.kind)) ||
 		(whole.ranges != NULL && whole.range_count <= TDM_LEDGER_RANGES_MAX &&
 			!tdm_ranges_are_valid(whole.ranges, whole.range_count)))
-		return lose(TDM_LOSS_INVALID, -EINVAL);
+		return tdm_client_lose(TDM_LOSS_INVALID, -EINVAL);
 	/* A buffer from before is on a card, even if nothing is dispatched now. */
 	struct tdm_wdevice *device =
 		is_adopted ? make_device(whole.device, false, &writer) : any_device(whole.device, &writer);
@@ -214,7 +216,7 @@ static int alloc_entered(const struct tidemark_buffer *b, enum tdm_client_how ho
 		.thread = tdm_thread.id, .program = tdm_thread.program, .replaces = how == TDM_CLIENT_REPLACE
 	};
 	if (whole.frames != NULL && !tdm_stack_is_valid(writer, whole.frames, whole.frame_count))
-		return lose(TDM_LOSS_INVALID, -EINVAL);
+		return tdm_client_lose(TDM_LOSS_INVALID, -EINVAL);
 	add_extras(writer, &whole, &extra, frame);
 	uint32_t banks = whole.banks != 0 ? whole.banks : default_banks(device, &whole);
 	if (whole.bytes_per_bank == 0)
@@ -223,7 +225,7 @@ static int alloc_entered(const struct tidemark_buffer *b, enum tdm_client_how ho
 		whole.flags |= TDM_SLOT_ADOPTED;
 	if (whole.holding == 0)
 		whole.holding = whole.cores != 0 ? whole.cores : banks;
-	extra.banks = (whole.flags & TDM_SLOT_VIEW) != 0 ? 0 : banks;
+	extra.banks = (whole.flags & (TDM_SLOT_VIEW | TDM_SLOT_SHARED)) != 0 ? 0 : banks;
 	extra.bank_bytes = whole.bytes_per_bank;
 	struct tdm_ledger_slot old = { 0 };
 	extra.old = &old;
@@ -232,17 +234,17 @@ static int alloc_entered(const struct tidemark_buffer *b, enum tdm_client_how ho
 		return err;
 	/* A second report of a live buffer implies its release, which the tracker must see. */
 	if (old.birth != 0)
-		tdm_tracker_free(whole.kind, old.asked, old.bank_bytes, old.banks == 0);
-	tdm_tracker_alloc(whole.kind, whole.bytes, whole.bytes_per_bank, extra.banks == 0);
+		tdm_tracker_free(whole.kind, old.asked, old.bank_bytes, tdm_slot_is_view(old.banks, old.flags));
+	tdm_tracker_alloc(whole.kind, whole.bytes, whole.bytes_per_bank, tdm_slot_is_view(extra.banks, whole.flags));
 	return 0;
 }
 
 cold int tdm_client_report(const struct tidemark_buffer *b, enum tdm_client_how how, void *frame)
 {
 	if (b == NULL || b->size < FIRST_BUFFER || b->kind >= TIDEMARK_KIND_COUNT)
-		return lose(TDM_LOSS_INVALID, -EINVAL);
+		return tdm_client_lose(TDM_LOSS_INVALID, -EINVAL);
 	if (!enter())
-		return lose(TDM_LOSS_NESTED, -EBUSY);
+		return tdm_client_lose(TDM_LOSS_NESTED, -EBUSY);
 	int err = alloc_entered(b, how, frame);
 	leave();
 	return err;
@@ -308,16 +310,16 @@ static int free_entered(uint32_t number, uint32_t kind, uint64_t id)
 	if (err == -ENOENT)
 		err = tdm_writer_bad_free(device, tdm_thread.record, kind, id, tdm_thread.id);
 	if (err == 0 && tdm_tracker_mode() != 0)
-		tdm_tracker_free(kind, freed.asked, freed.bank_bytes, freed.banks == 0);
+		tdm_tracker_free(kind, freed.asked, freed.bank_bytes, tdm_slot_is_view(freed.banks, freed.flags));
 	return err;
 }
 
 static cold int free_long(uint32_t number, uint32_t kind, uint64_t id)
 {
 	if (kind >= TIDEMARK_KIND_COUNT)
-		return lose(TDM_LOSS_INVALID, -EINVAL);
+		return tdm_client_lose(TDM_LOSS_INVALID, -EINVAL);
 	if (!enter())
-		return lose(TDM_LOSS_NESTED, -EBUSY);
+		return tdm_client_lose(TDM_LOSS_NESTED, -EBUSY);
 	int err = free_entered(number, kind, id);
 	leave();
 	return err;
@@ -334,14 +336,26 @@ int tidemark_free_(uint32_t number, uint32_t kind, uint64_t id)
 	return likely(err != -ENOENT) ? err : free_long(number, kind, id);
 }
 
-/* For the rarer calls: enters the library and sets the writer and a device. 0 or an error. */
-static int open_device(uint32_t number, struct tdm_writer **writer, struct tdm_wdevice **device)
+int tdm_client_open(struct tdm_writer **writer)
+{
+	if (!tidemark_active_)
+		return -ESHUTDOWN;
+	if (!enter())
+		return tdm_client_lose(TDM_LOSS_NESTED, -EBUSY);
+	*writer = own_writer();
+	if (*writer != NULL)
+		return 0;
+	leave();
+	return tdm_client_why_no_writer();
+}
+
+int tdm_client_open_device(uint32_t number, struct tdm_writer **writer, struct tdm_wdevice **device)
 {
 	*device = NULL;
 	if (!tidemark_active_)
 		return -ESHUTDOWN;
 	if (!enter())
-		return lose(TDM_LOSS_NESTED, -EBUSY);
+		return tdm_client_lose(TDM_LOSS_NESTED, -EBUSY);
 	*device = any_device(number, writer);
 	if (*device != NULL)
 		return 0;
@@ -349,10 +363,9 @@ static int open_device(uint32_t number, struct tdm_writer **writer, struct tdm_w
 	return why_no_device(*writer);
 }
 
-/* It is not an error if tracking is off. */
-static int off_is_fine(int err)
+void tdm_client_leave(void)
 {
-	return err == -ESHUTDOWN ? 0 : err;
+	leave();
 }
 
 int64_t tdm_client_free_matching(uint32_t number, uint32_t kind, uint64_t mask, uint64_t id)
@@ -360,10 +373,10 @@ int64_t tdm_client_free_matching(uint32_t number, uint32_t kind, uint64_t mask, 
 	struct tdm_writer *writer;
 	struct tdm_wdevice *device;
 	if (kind >= TIDEMARK_KIND_COUNT)
-		return tidemark_active_ ? lose(TDM_LOSS_INVALID, -EINVAL) : 0;
-	int err = open_device(number, &writer, &device);
+		return tidemark_active_ ? tdm_client_lose(TDM_LOSS_INVALID, -EINVAL) : 0;
+	int err = tdm_client_open_device(number, &writer, &device);
 	if (err != 0)
-		return off_is_fine(err);
+		return tdm_client_off_is_fine(err);
 	bool is_tracked = tdm_tracker_mode() != 0;
 	int64_t count =
 		tdm_writer_free_all(device, tdm_thread.record, kind, mask, id, is_tracked ? tdm_tracker_free : NULL);
@@ -386,10 +399,10 @@ int tidemark_describe_device(const struct tidemark_device *d)
 		return 0;
 	if (d == NULL || d->size < FIRST_DEVICE || (d->region_count != 0 && d->regions == NULL) ||
 		(d->region_size != 0 && d->region_size < FIRST_REGION))
-		return lose(TDM_LOSS_INVALID, -EINVAL);
-	int err = open_device(d->number, &writer, &device);
+		return tdm_client_lose(TDM_LOSS_INVALID, -EINVAL);
+	int err = tdm_client_open_device(d->number, &writer, &device);
 	if (err != 0)
-		return off_is_fine(err);
+		return tdm_client_off_is_fine(err);
 	uint32_t count = d->region_count < TDM_LEDGER_REGIONS ? d->region_count : TDM_LEDGER_REGIONS;
 	if (count != d->region_count)
 		tdm_writer_lost(writer, TDM_LOSS_TEXT);
@@ -416,7 +429,7 @@ uint32_t tidemark_name(const char *text)
 	if (!tidemark_active_ || text == NULL || text[0] == '\0')
 		return 0;
 	if (!enter()) {
-		lose(TDM_LOSS_TEXT, 0);
+		tdm_client_lose(TDM_LOSS_TEXT, 0);
 		return 0;
 	}
 	struct tdm_writer *writer = own_writer();
@@ -433,22 +446,6 @@ uint32_t tidemark_site_slow_(uint64_t *cache, const char *text)
 	if (number != 0)
 		__atomic_store_n(cache, (uint64_t)tidemark_epoch_ << 32 | number, __ATOMIC_RELAXED);
 	return number;
-}
-
-int tidemark_out_of_memory(uint32_t number, uint32_t kind, uint64_t bytes, uint64_t bytes_per_bank)
-{
-	struct tdm_writer *writer;
-	struct tdm_wdevice *device;
-	if (kind >= TIDEMARK_KIND_COUNT)
-		return tidemark_active_ ? lose(TDM_LOSS_INVALID, -EINVAL) : 0;
-	int err = open_device(number, &writer, &device);
-	if (err != 0)
-		return off_is_fine(err);
-	struct tdm_report report = { .kind = kind, .asked = bytes, .bank_bytes = bytes_per_bank };
-	report.name = tdm_thread.program;
-	err = tdm_writer_note(device, tdm_thread.record, TDM_LEDGER_OOM, &report, tdm_thread.id);
-	leave();
-	return err;
 }
 
 int tidemark_program(const char *name)
@@ -476,7 +473,7 @@ int tdm_client_put_phase(const struct tdm_ledger_phase *phase, const char *name)
 	if (!tidemark_active_)
 		return 0;
 	if (!enter())
-		return lose(TDM_LOSS_NESTED, -EBUSY);
+		return tdm_client_lose(TDM_LOSS_NESTED, -EBUSY);
 	struct tdm_writer *writer = own_writer();
 	if (writer == NULL) {
 		err = tdm_client_why_no_writer();

@@ -154,6 +154,7 @@ static void forget_parent(void)
 	atomic_store(&tdm_client.unrecorded, 0);
 	tdm_stack_after_fork();
 	tdm_tracker_after_fork();
+	tdm_reports_after_fork();
 }
 
 static void after_fork_in_child(void)

@@ -8,6 +8,7 @@
 #ifndef TDM_CLIENT_CLIENT_H
 #define TDM_CLIENT_CLIENT_H
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -95,6 +96,22 @@ enum tdm_client_how {
 	TDM_CLIENT_ADOPT,   /* allocated before the tracking began */
 };
 int tdm_client_report(const struct tidemark_buffer *buffer, enum tdm_client_how how, void *frame);
+
+/* Counts a report that is not recorded, and returns `err`. */
+int tdm_client_lose(enum tdm_ledger_loss loss, int err);
+
+/* For the rarer calls: enter the library and set the writer, and a device. 0, then tdm_client_leave() is due; or a
+ * negative code, -ESHUTDOWN if tracking is off, which is not an error of the public functions. */
+int tdm_client_open(struct tdm_writer **writer);
+int tdm_client_open_device(uint32_t number, struct tdm_writer **writer, struct tdm_wdevice **device);
+void tdm_client_leave(void);
+static inline int tdm_client_off_is_fine(int err)
+{
+	return err == -ESHUTDOWN ? 0 : err;
+}
+
+/* In a forked child: resets the lock of counters and remarks. */
+void tdm_reports_after_fork(void);
 
 /* Releases the live buffers of a kind whose ids agree with `id` in the bits of `mask`. Their number, or a code. */
 int64_t tdm_client_free_matching(uint32_t device, uint32_t kind, uint64_t mask, uint64_t id);

@@ -103,6 +103,19 @@ struct tdm_statistics {
 	uint64_t time_ns;   /* monotonic clock, of the last report */
 };
 
+/* Steps in the life of a device and of the traces on it; numbered as in tidemark.h. */
+enum tdm_step {
+	TDM_STEP_OPENED = 1,
+	TDM_STEP_CLOSED,
+	TDM_STEP_TRACE_BEGAN,
+	TDM_STEP_TRACE_ENDED, /* from here on it exists */
+	TDM_STEP_TRACE_REPLAYED,
+	TDM_STEP_TRACE_RELEASED,
+	TDM_STEP_END
+};
+/* "device opened", "trace replayed", ...; "unknown" out of range. */
+const char *tdm_step_name(uint64_t step);
+
 /* A trace that was captured on a device. Times are of the monotonic clock, 0: not yet, or unknown. */
 struct tdm_trace {
 	uint64_t id;

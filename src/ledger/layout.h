@@ -22,6 +22,7 @@
 #define TDM_LEDGER_LAYOUT_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,7 +31,7 @@
 
 #define TDM_LEDGER_MAGIC    UINT64_C(0x314b524d45444954) /* "TIDEMRK1" */
 #define TDM_LEDGER_MAJOR    2                            /* readers know 1 as well (reader_live.c) */
-#define TDM_LEDGER_MINOR    3                            /* increases when reserved bytes or numbers get a meaning */
+#define TDM_LEDGER_MINOR    4                            /* increases when reserved bytes or numbers get a meaning */
 #define TDM_LEDGER_SEQ_BUSY UINT64_MAX                   /* marks something that is being written */
 
 enum {
@@ -52,6 +53,10 @@ enum {
 	TDM_LEDGER_TEXT_MAX = 255,
 	TDM_LEDGER_STACK_MAX = 64,
 	TDM_LEDGER_RANGES_MAX = 1024,
+	TDM_LEDGER_NOTE_COUNTERS = 255, /* named counters of a process, */
+	TDM_LEDGER_NOTE_REMARKS = 64,   /* and remarks */
+	TDM_LEDGER_TRACES = 64,         /* latest traces of a device that are kept */
+	TDM_LEDGER_HAZARDS = 256,       /* entries for buffers that wait for a replay; as many for those that saw one */
 	TDM_LEDGER_FREE_CLOCK =
 		8, /* a release may have the time of an earlier report, one of the last TDM_LEDGER_FREE_CLOCK - 1 */
 };
@@ -89,7 +94,8 @@ struct tdm_ledger_header {
 	uint64_t closed_tsc;      /* 0 while open */
 	uint64_t frees_inherited; /* of buffers that were allocated before a fork */
 	uint64_t lost[TDM_LOSS_COUNT];
-	uint64_t reserved1[3];
+	uint64_t notes_offset; /* struct tdm_ledger_notes; 0: nothing was noted */
+	uint64_t reserved1[2];
 	/* where */
 	uint32_t device_count; /* stored after the entry below */
 	uint32_t blob_segments;
@@ -167,7 +173,8 @@ struct tdm_ledger_device {
 	uint64_t chip_id; /* valid with TDM_DEVICE_HAS_CHIP_ID; may be 0 */
 	char card[24];
 	uint32_t region_count;
-	uint32_t grid_x, grid_y, reserved1;
+	uint32_t grid_x, grid_y;
+	uint32_t shared_kinds; /* bit n: tidemark_report_core_use() was called for kind n */
 	struct tdm_ledger_region regions[TDM_LEDGER_REGIONS];
 	uint64_t reserved2[16];
 	/* buffers and events */
@@ -176,7 +183,8 @@ struct tdm_ledger_device {
 	uint64_t slot_offset[TDM_LEDGER_SEGMENTS];
 	uint64_t ring_offset;
 	uint64_t ring_records;
-	uint64_t reserved3[5];
+	uint64_t runtime_offset; /* struct tdm_ledger_runtime; 0: the runtime said nothing */
+	uint64_t reserved3[4];
 	struct tdm_ledger_faults faults[TDM_KIND_COUNT];
 	uint64_t reserved4[8]; /* a pair of copies is aligned to its own size */
 	struct tdm_ledger_now now[TDM_LEDGER_COUNTERS][2];
@@ -222,7 +230,16 @@ enum {
 	TDM_SLOT_VIEW = 1,
 	TDM_SLOT_NO_ADDRESS = 2,
 	TDM_SLOT_ADOPTED = 4, /* allocated before the tracking began: its `tsc` is 0 */
+	/* Others of its kind may have the same bytes, so it is counted like a view: `banks` is 0, and `holding` has its
+	 * cores. What all of them take together is in the kind's counters. */
+	TDM_SLOT_SHARED = 8,
+	TDM_RECORD_CLASH = 16, /* of TDM_LEDGER_OOM: circular buffers grew into L1 buffers */
 };
+/* Whether a buffer takes no memory. */
+static inline bool tdm_slot_is_view(uint32_t banks, uint32_t flags)
+{
+	return (flags & TDM_SLOT_VIEW) != 0 || (banks == 0 && (flags & TDM_SLOT_SHARED) == 0);
+}
 #define TDM_LEDGER_NO_SLOT UINT32_MAX /* the slot of the record is unknown */
 
 enum tdm_ledger_op {
@@ -232,6 +249,8 @@ enum tdm_ledger_op {
 	TDM_LEDGER_PHASE,
 	TDM_LEDGER_PROGRAM,
 	TDM_LEDGER_BAD_FREE, /* double or unknown */
+	TDM_LEDGER_STEP,     /* of the device or a trace: `asked` is an enum tdm_step, `id` the trace */
+	TDM_LEDGER_CORE_USE, /* what shared buffers of a kind take: `asked` in all cores, `bank_bytes` in the fullest */
 	TDM_LEDGER_OP_COUNT
 };
 
@@ -269,6 +288,77 @@ struct tdm_ledger_phase {
 };
 
 enum { TDM_PHASE_MARK = 1, TDM_PHASE_NO_DISPATCH = 2 };
+
+/*
+ * Notes of the process: counters with names, and remarks. Whoever counts adds to a value at any time; all else of an
+ * entry is there before its text, and the number of remarks after them.
+ */
+struct tdm_ledger_note {
+	uint64_t value;
+	uint32_t text; /* blob number; 0: not used */
+	uint32_t reserved;
+};
+
+struct tdm_ledger_notes {
+	uint64_t remark_count;
+	uint64_t remarks_lost; /* for which there was no room */
+	uint64_t counters_lost;
+	uint64_t reserved[5];
+	struct tdm_ledger_note counters[TDM_LEDGER_NOTE_COUNTERS];
+	uint32_t remarks[TDM_LEDGER_NOTE_REMARKS]; /* blob numbers */
+};
+
+/* What the runtime's allocator said about a kind, in bytes of one bank. */
+struct tdm_ledger_statistics {
+	uint64_t reports; /* 0: none yet */
+	uint64_t allocated, free, largest;
+	uint64_t ours;      /* the counter of the kind at that moment */
+	uint64_t differing; /* reports in which the two differed */
+	uint64_t tsc;       /* of the last report */
+	uint64_t reserved;
+};
+
+/* A trace. Times are 0 until it happens. */
+struct tdm_ledger_trace {
+	uint64_t id;
+	uint64_t began_tsc, ended_tsc, replayed_tsc, released_tsc;
+	uint64_t replays;
+	uint64_t first, last; /* `allocs` of the area when it began to exist, and when it no longer did */
+};
+
+/* A buffer, or several that are alike, allocated while a captured trace existed. */
+struct tdm_ledger_hazard {
+	uint64_t trace; /* that was replayed, else the oldest that existed */
+	uint64_t count; /* of such buffers; the rest is about the first of them; 0: the entry is not used */
+	uint64_t id, address, asked, bank_bytes;
+	uint64_t tsc, replayed_tsc;
+	uint32_t name, program, stack, replay_stack; /* blob numbers; 0: none */
+	uint8_t state;                               /* enum tdm_hazard_state */
+	uint8_t kind;
+	uint8_t flags; /* TDM_SLOT_* */
+	uint8_t reserved[13];
+};
+
+/*
+ * What the runtime said about a device. Each of the two numbers of changes is odd while what it covers is written, so a
+ * reader that finds it even and the same before and after has read one moment. It stays odd after the writer was killed
+ * there.
+ */
+struct tdm_ledger_runtime {
+	uint64_t changes;        /* of statistics and traces */
+	uint64_t hazard_changes; /* of hazards, and of the words about them */
+	uint64_t allocs;         /* buffers that were allocated while a captured trace existed */
+	uint64_t hazards_lost;   /* of those, the ones for which there was no room */
+	uint64_t traces_lost;    /* older traces for which there is none any more */
+	uint32_t trace_count;    /* entries in use, from the first, like the next two */
+	uint32_t waiting_count;  /* of the first half of the hazards: TDM_HAZARD_WAITS */
+	uint32_t judged_count;   /* of the second half: all other states */
+	uint32_t reserved1;
+	uint64_t reserved2;
+	struct tdm_ledger_statistics statistics[TDM_KIND_COUNT];
+	struct tdm_ledger_trace traces[TDM_LEDGER_TRACES];
+	struct tdm_ledger_hazard hazards[2 * TDM_LEDGER_HAZARDS]; /* not readable while the two numbers are 0 */
+};
 
 /* The head of a blob: a text, a stack, or core ranges. Its content follows. */
 struct tdm_ledger_blob {
@@ -320,5 +410,16 @@ static_assert(sizeof(struct tdm_ledger_more) == 32, "frozen");
 static_assert(sizeof(struct tdm_ledger_record) == 64, "frozen");
 static_assert(sizeof(struct tdm_ledger_phase) == 128, "frozen");
 static_assert(sizeof(struct tdm_ledger_blob) == 16, "frozen");
+static_assert(offsetof(struct tdm_ledger_header, notes_offset) == 440, "frozen");
+static_assert(offsetof(struct tdm_ledger_device, shared_kinds) == 124, "frozen");
+static_assert(offsetof(struct tdm_ledger_device, runtime_offset) == 728, "frozen");
+static_assert(offsetof(struct tdm_ledger_notes, counters) == 64 && sizeof(struct tdm_ledger_notes) == 4400, "frozen");
+static_assert(sizeof(struct tdm_ledger_statistics) == 64 && sizeof(struct tdm_ledger_trace) == 64 &&
+		      sizeof(struct tdm_ledger_hazard) == 96,
+	"frozen");
+static_assert(offsetof(struct tdm_ledger_runtime, statistics) == 64 &&
+		      offsetof(struct tdm_ledger_runtime, traces) == 768 &&
+		      offsetof(struct tdm_ledger_runtime, hazards) == 4864 && sizeof(struct tdm_ledger_runtime) == 54016,
+	"frozen");
 
 #endif

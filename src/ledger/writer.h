@@ -44,6 +44,7 @@ enum { TDM_CACHE_LINE = 64 };
 #define tdm_inlined static inline __attribute__((always_inline))
 
 struct tdm_wdevice;
+struct tdm_wruntime;
 enum { TDM_BY_LOCK = 1 };
 
 /* The writer's record of a thread. Never freed while the process lives, because another thread may be reading it. */
@@ -70,6 +71,11 @@ struct tdm_shrink {
 	uint64_t keep_until; /* number of the call before which it does not begin */
 	uint64_t regrown_ns; /* when pages that had been given back were last reserved again; 0: never */
 	uint32_t most;       /* the most slots that were ever reserved */
+};
+
+/* What shared buffers of a kind take together, as it is part of the kind's counters. */
+struct tdm_wcommon {
+	uint64_t bytes, bank_bytes;
 };
 
 /* The writer's record of a device, in private memory. */
@@ -110,6 +116,10 @@ struct tdm_wdevice {
 	_Atomic bool is_torn; /* a report began and will not end: repaired before the next one. It has no owner then. */
 	_Atomic bool is_untouched; /* nothing has changed since the holder of the lock repaired it */
 	bool is_virtual;
+	uint32_t shared_kinds; /* copy of the word in the file */
+	struct tdm_wcommon common[TDM_KIND_COUNT];
+	struct tdm_wruntime *_Atomic runtime; /* what the runtime said; NULL: nothing yet */
+	uint32_t runtime_retry;               /* such reports to refuse before trying to get room again */
 	struct tdm_writer *writer;
 	char pad[TDM_CACHE_LINE];
 } __attribute__((aligned(TDM_CACHE_LINE)));
@@ -128,6 +138,9 @@ struct tdm_writer {
 	uint32_t device_retry; /* new devices to refuse before trying to get room for one again */
 	struct tdm_ledger_phase *phase_segment[TDM_LEDGER_BLOB_SEGMENTS];
 	uint32_t phase_segments, phase_count;
+	struct tdm_ledger_notes *_Atomic notes; /* NULL: none yet */
+	_Atomic uint32_t remark_count;
+	uint32_t notes_retry; /* notes to refuse before trying to get room for them again */
 	struct tdm_wthread *threads;
 	uint32_t thread_cap;
 	_Atomic uint32_t thread_count;
@@ -336,6 +349,27 @@ int tdm_writer_note(struct tdm_wdevice *device, struct tdm_wthread *self, enum t
 
 int tdm_writer_describe(struct tdm_wdevice *device, struct tdm_wthread *self, const char *card, const uint64_t *chip_id,
 	uint32_t grid_x, uint32_t grid_y, const struct tdm_ledger_region *regions, uint32_t region_count);
+
+/*
+ * Notes of the process (writer_notes.c). The first gives a counter its name and makes room for it; then anybody adds to
+ * its value, which never moves. The other notes a remark, once. 0 or -errno.
+ */
+int tdm_writer_name_counter(struct tdm_writer *writer, unsigned i, const char *name);
+int tdm_writer_remark(struct tdm_writer *writer, const char *text);
+static inline uint64_t *tdm_writer_counter(struct tdm_writer *writer, unsigned i)
+{
+	struct tdm_ledger_notes *notes = atomic_load_explicit(&writer->notes, memory_order_acquire);
+	bool is_named = notes != NULL && i < TDM_LEDGER_NOTE_COUNTERS &&
+			atomic_load_explicit((_Atomic uint32_t *)&notes->counters[i].text, memory_order_relaxed) != 0;
+	return is_named ? &notes->counters[i].value : NULL;
+}
+
+/* Reports of the runtime (writer_runtime.c): what shared buffers of a kind take together, and a step of the device or
+ * of a trace. 0 or a negative code. */
+int tdm_writer_core_use(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t fullest,
+	uint64_t all, uint32_t thread);
+int tdm_writer_step(
+	struct tdm_wdevice *device, struct tdm_wthread *self, enum tdm_step step, uint64_t number, uint32_t thread);
 
 /* Appends a phase record. 0 or -errno. */
 int tdm_writer_put_phase(struct tdm_writer *writer, const struct tdm_ledger_phase *phase);

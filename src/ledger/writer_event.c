@@ -77,8 +77,17 @@ cold bool tdm_writer_raise_peak(struct tdm_wdevice *device, unsigned counter, ui
 	return write_peak(device, counter, number, tsc, bytes_and_buffers, bank_and_asked, (tdm_pair){ 0, 0 });
 }
 
-/* Counts a view: a buffer without bytes of its own. */
-cold void tdm_writer_count_view(struct tdm_wdevice *device, uint32_t kind, uint64_t number, bool is_free)
+/* Counts the report of a view. A shared buffer is counted like one, but it is none. */
+static void note_view(struct tdm_wdevice *device, uint32_t kind, uint32_t banks, uint32_t flags)
+{
+	struct tdm_ledger_faults *faults = &device->shared->faults[kind];
+	if (banks == 0 && (flags & TDM_SLOT_SHARED) == 0)
+		tdm_store_u64(&faults->views, faults->views + 1);
+}
+
+/* Counts a view, a buffer without bytes of its own, or a shared buffer, whose bytes are counted separately. */
+cold void tdm_writer_count_view(
+	struct tdm_wdevice *device, uint32_t kind, uint64_t number, bool is_free, uint32_t flags)
 {
 	const struct tdm_ledger_now *was = device->now[kind];
 	struct tdm_ledger_now *now = tdm_other_copy(device->now[kind]), *all = &device->l1_all;
@@ -92,7 +101,7 @@ cold void tdm_writer_count_view(struct tdm_wdevice *device, uint32_t kind, uint6
 	tdm_store_release(&now->seq, number);
 	device->now[kind] = now;
 	if (!is_free)
-		tdm_store_u64(&device->shared->faults[kind].views, device->shared->faults[kind].views + 1);
+		note_view(device, kind, 0, flags);
 	if (tdm_is_above(device->peak[kind], bytes, bank))
 		tdm_writer_raise_peak(device, kind, number, device->last_tsc, bytes, bank);
 	if (tdm_is_in_l1(kind)) {
@@ -248,8 +257,7 @@ static int replace(struct tdm_wdevice *device, struct tdm_index_pos pos, struct 
 		*extra->old = *slot;
 	if (!extra->replaces)
 		tdm_store_u64(&faults->rereports, faults->rereports + 1);
-	if (extra->banks == 0)
-		tdm_store_u64(&faults->views, faults->views + 1);
+	note_view(device, r->kind, extra->banks, r->flags);
 	tdm_store_u64(&slot->death, freed);
 	uint32_t slot_number = device->spare[--device->spare_count];
 	tdm_fill_slot(device, slot_number, number, tsc, &words, r, extra);
@@ -288,7 +296,6 @@ cold int tdm_writer_alloc_far(
 static int adopt_inside(
 	struct tdm_wdevice *device, const struct tdm_report *r, const struct tdm_report_extra *extra, uint32_t hash)
 {
-	struct tdm_ledger_faults *faults = &device->shared->faults[r->kind];
 	struct tdm_ledger_slot *slot;
 	if (!tdm_blob_is_text(device->texts, r->name))
 		return tdm_writer_alloc_unnamed(device, r, extra, hash);
@@ -302,8 +309,7 @@ static int adopt_inside(
 	const struct tdm_words words = tdm_words_of(r, extra->banks, extra->bank_bytes);
 	if (is_absurd(r, extra) || !count_replacement(device, number, tsc, NULL, &new, r->kind))
 		return tdm_writer_refuse(device, TDM_LOSS_INVALID, -EINVAL);
-	if (extra->banks == 0)
-		tdm_store_u64(&faults->views, faults->views + 1);
+	note_view(device, r->kind, extra->banks, r->flags);
 	uint32_t slot_number = device->spare[--device->spare_count];
 	tdm_fill_slot(device, slot_number, number, 0, &words, r, extra);
 	tdm_slot_index_put(&device->index, hash, slot_number);
@@ -453,7 +459,7 @@ int64_t tdm_writer_free_all(struct tdm_wdevice *device, struct tdm_wthread *self
 		if (pos.table == NULL || found != slot)
 			continue;
 		if (freed != NULL)
-			freed(kind, slot->asked, slot->bank_bytes, slot->banks == 0);
+			freed(kind, slot->asked, slot->bank_bytes, tdm_slot_is_view(slot->banks, slot->flags));
 		free_found(device, pos, hash, slot, kind);
 		count++;
 	}

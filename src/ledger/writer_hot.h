@@ -32,7 +32,8 @@ typedef uint64_t tdm_pair __attribute__((vector_size(16), aligned(8), may_alias)
 /* The cold side (writer_event.c). */
 bool tdm_writer_raise_peak(struct tdm_wdevice *device, unsigned counter, uint64_t number, uint64_t tsc,
 	tdm_pair bytes_and_buffers, tdm_pair bank_and_asked);
-void tdm_writer_count_view(struct tdm_wdevice *device, uint32_t kind, uint64_t number, bool is_free);
+void tdm_writer_count_view(
+	struct tdm_wdevice *device, uint32_t kind, uint64_t number, bool is_free, uint32_t flags);
 void tdm_writer_cap_totals(uint64_t *alloc_bytes, uint64_t *alloc_asked);
 int tdm_writer_alloc_far(struct tdm_wdevice *device, const struct tdm_report *report,
 	const struct tdm_report_extra *extra, uint32_t hash);
@@ -263,7 +264,7 @@ tdm_hot void tdm_free_slot(
 	if (tdm_likely(slot->banks != 0))
 		tdm_count_free(device, number, slot, kind);
 	else
-		tdm_writer_count_view(device, kind, number, true);
+		tdm_writer_count_view(device, kind, number, true, 0);
 	tdm_put_free_record(device, number, tsc, slot, kind);
 	tdm_commit(device, number);
 	tdm_give_slot(device, slot_number);
@@ -294,7 +295,7 @@ tdm_hot int tdm_alloc_inside(
 	const struct tdm_words words = tdm_words_of(r, extra->banks, extra->bank_bytes);
 	uint64_t number = device->seq + 1, tsc = tdm_clock_ticks();
 	if (tdm_unlikely(extra->banks == 0))
-		tdm_writer_count_view(device, r->kind, number, false);
+		tdm_writer_count_view(device, r->kind, number, false, r->flags);
 	else if (tdm_unlikely(!tdm_count_alloc(device, number, tsc, r, extra, &words)))
 		return tdm_writer_refuse(device, TDM_LOSS_INVALID, -EINVAL);
 	uint32_t slot_number = device->spare[--device->spare_count];

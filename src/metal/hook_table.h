@@ -3,7 +3,7 @@
  * release, and what is seen with it. The preload looks each one up when a program loads the runtime; `tidemark doctor`
  * looks them up in a library without running it.
  *
- * A function that has had several symbols has one row for each, with the same name.
+ * A function that has had several symbols has one row for each, with the same name. The list is metal/hook_list.h.
  */
 #ifndef TDM_METAL_HOOK_TABLE_H
 #define TDM_METAL_HOOK_TABLE_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What is seen with a hook: a topic is seen if all its needed rows are there. */
+/* What is seen with a hook. tdm_metal_missing() says whether a library has what it takes. */
 enum tdm_metal_topic {
 	TDM_METAL_BUFFERS,
 	TDM_METAL_DEVICES,
@@ -40,6 +40,12 @@ struct tdm_metal_symbol {
 
 extern const struct tdm_metal_symbol tdm_metal_symbols[];
 extern const size_t tdm_metal_symbol_count;
+
+/*
+ * The name of a function without which nothing is seen of a topic; NULL: the topic is seen. `present` says for each row
+ * whether the library has the symbol.
+ */
+const char *tdm_metal_missing(enum tdm_metal_topic topic, const bool *present);
 
 /* "buffers", "circular buffers": for tables and sentences. */
 const char *tdm_metal_topic_name(enum tdm_metal_topic topic);

@@ -1,0 +1,127 @@
+/*
+ * The inside of the preload, libtidemark-metal.so. It defines functions of tt-metal (metal/hook_list.h says which), so
+ * that calls inside an unmodified runtime come here first; each hook calls the next definition, the runtime's own, and
+ * reports to libtidemark what it saw.
+ *
+ * A hook is the C function tdm_hook_ID, which this header declares with the mangled name as its symbol. It begins with
+ * TDM_METAL_ENTER(ID), and passes the call on with TDM_METAL_NEXT(ID)(arguments). Exceptions of the runtime pass
+ * through its frame: a hook that has to know about them uses __attribute__((cleanup)), and calls nothing there that may
+ * throw. A hook reports only if tdm_metal_is_on(runtime).
+ *
+ * Threads: hooks run on all threads of the program. What they share is guarded by tdm_metal_lock(), which is never held
+ * while something of the runtime is called. A forked child finds it free.
+ *
+ * Pointers of the runtime are followed with tdm_metal_copy(), unless what they point to was proven (metal/trust.h).
+ */
+#ifndef TDM_METAL_METAL_H
+#define TDM_METAL_METAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "metal/hook_list.h"
+#include "tidemark.h"
+
+enum tdm_metal_hook {
+#define X(id, ...) TDM_HOOK_##id,
+	TDM_METAL_HOOKS(X)
+#undef X
+		TDM_METAL_HOOK_COUNT
+};
+
+/* The hooks, and the types of what they call next. */
+#define X(id, result, arguments, symbol, ...)                                                  \
+	__attribute__((visibility("default"))) result tdm_hook_##id arguments __asm__(symbol); \
+	typedef result tdm_next_##id arguments;
+TDM_METAL_HOOKS(X)
+#undef X
+
+/* Functions of the runtime that are asked; NULL where it has none. */
+struct tdm_metal_ask {
+#define X(field, result, arguments, ...) result(*field) arguments;
+	TDM_METAL_QUESTIONS(X)
+#undef X
+};
+
+/* A copy of the runtime in this process. Never unloaded or freed once found: we keep a handle. */
+struct tdm_metal_runtime {
+	uintptr_t low, high; /* its addresses, from its first to its last segment */
+	void *next[TDM_METAL_HOOK_COUNT];
+	struct tdm_metal_ask ask;
+	void *handle;       /* for dlsym() */
+	uint32_t number;    /* 0 for the first one found */
+	bool is_distrusted; /* it gave nonsense: calls are passed on, and nothing is asked or reported */
+};
+
+/* The runtime that `caller` (a return address) belongs to, or whose function it calls: its own library, else the one
+ * that its library's dependencies give, else the one this thread used last, else any that has the function. NULL: no
+ * library in this process has it. Does not change errno. */
+struct tdm_metal_runtime *tdm_metal_runtime_slow(enum tdm_metal_hook hook, const void *caller);
+
+extern struct tdm_metal_runtime *tdm_metal_main; /* the first one found; NULL: none yet */
+
+static inline struct tdm_metal_runtime *tdm_metal_runtime_of(enum tdm_metal_hook hook, const void *caller)
+{
+	struct tdm_metal_runtime *main_one = __atomic_load_n(&tdm_metal_main, __ATOMIC_ACQUIRE);
+	if (__builtin_expect(main_one != NULL && (uintptr_t)caller - main_one->low < main_one->high - main_one->low &&
+				     main_one->next[hook] != NULL,
+		    1))
+		return main_one;
+	return tdm_metal_runtime_slow(hook, caller);
+}
+
+/* Tracking is on, and the runtime is believed. */
+static inline bool tdm_metal_is_on(const struct tdm_metal_runtime *runtime)
+{
+	return tidemark_is_enabled() && !__atomic_load_n(&runtime->is_distrusted, __ATOMIC_RELAXED);
+}
+
+/* The runtime of this call, in `runtime`. Without one, the hook returns 0: see tdm_metal_without(). */
+#define TDM_METAL_ENTER(id, ...)                                                                              \
+	struct tdm_metal_runtime *runtime = tdm_metal_runtime_of(TDM_HOOK_##id, __builtin_return_address(0)); \
+	if (__builtin_expect(runtime == NULL, 0)) {                                                           \
+		tdm_metal_without(TDM_HOOK_##id);                                                             \
+		return __VA_ARGS__;                                                                           \
+	}
+
+/* The runtime's own function of a hook. */
+#define TDM_METAL_NEXT(id) ((tdm_next_##id *)runtime->next[TDM_HOOK_##id])
+
+/*
+ * A hook was called, and no library has the function. Without the preload, the loader would have ended the program with
+ * "undefined symbol" at this call, or at its start, unless the reference was a weak one. A function without a result
+ * may be left out. One with a result must not be made up: then the program ends as it would have ended.
+ */
+void tdm_metal_without(enum tdm_metal_hook hook);
+
+/* Counts a call of a hook, while tracking is on. */
+void tdm_metal_count(enum tdm_metal_hook hook);
+
+/* Tells readers something, once in the life of a process; `text` is a constant. */
+void tdm_metal_remark_once(const char *text);
+
+/* Marks the runtime as not to be believed, with a remark that says why. */
+void tdm_metal_distrust(struct tdm_metal_runtime *runtime, const char *why);
+
+/* Reads this process's memory: false instead of a crash where there is none. Costs a system call. */
+bool tdm_metal_copy(void *to, const void *from, size_t size);
+
+/* The lock of everything that hooks share. Nothing of the runtime is called under it. */
+void tdm_metal_lock(void);
+void tdm_metal_unlock(void);
+
+/*
+ * Devices.
+ */
+enum { TDM_METAL_CHIPS_MAX = 1024 };
+
+/* The logical numbers of the chips of an IDevice (a Device, or a MeshDevice, whose chips are all on this host), at most
+ * `cap` of them. Their number; 0: not known. May call the runtime. */
+size_t tdm_metal_chips(struct tdm_metal_runtime *runtime, const void *idevice, uint32_t *chips, size_t cap);
+
+/* Describes the chips of an IDevice to readers if that has not been done yet; called with a buffer's allocator when it
+ * is first seen. May call the runtime. */
+void tdm_metal_see_device(struct tdm_metal_runtime *runtime, const void *idevice);
+
+#endif
