@@ -51,14 +51,14 @@ static uint8_t best_of(const struct tdm_metal_setup *setup, const uint8_t *has, 
 	return best;
 }
 
-static int add_file(struct tdm_metal_setup *setup, const struct tdm_object *object, const uint8_t *has, bool is_symbolic)
+/* Keeps a file that has hooked functions. Those that are only asked may be in other libraries, too. */
+static int add_file(
+	struct tdm_metal_setup *setup, const struct tdm_object *object, const uint8_t *has, bool is_symbolic)
 {
 	size_t counts[TDM_ELF_DEFINED + 1] = { 0 };
 	for (size_t i = 0; i < setup->function_count; i++)
-		if (is_first_of_name(setup, i))
+		if (setup->functions[i].is_hook && is_first_of_name(setup, i))
 			counts[best_of(setup, has, setup->functions[i].name)]++;
-	if (counts[TDM_ELF_ABSENT] == 0 && setup->function_count == 0)
-		return 0;
 	if (counts[TDM_ELF_DEFINED] + counts[TDM_ELF_HIDDEN] + counts[TDM_ELF_IMPORTED] == 0)
 		return 0;
 	if (tdm_reserve(&setup->files, &setup->file_cap, setup->file_count + 1, sizeof *setup->files) != 0)
@@ -111,8 +111,8 @@ static int look_into_all(struct tdm_metal_setup *setup, const struct tdm_metal_p
 	for (size_t i = 0; err == 0 && i < setup->function_count; i++)
 		symbols[i] = setup->functions[i].symbol;
 	for (size_t i = 0; err == 0 && i < setup->objects.count; i++) {
-		bool is_preload = strncmp(base_name(setup->objects.list[i].path), places->preload,
-					  strlen(places->preload)) == 0;
+		bool is_preload =
+			strncmp(base_name(setup->objects.list[i].path), places->preload, strlen(places->preload)) == 0;
 		setup->has_preload |= is_preload;
 		if (!is_preload || setup->type == TDM_METAL_TARGET_LIBRARY)
 			err = look_into(setup, &setup->objects.list[i], symbols, has);
@@ -128,8 +128,9 @@ static int read_target(struct tdm_metal_setup *setup, const char *path)
 	struct tdm_elf_object elf = { 0 };
 	uint64_t size;
 	int fd = tdm_object_open(path, &size);
-	setup->err = fd < 0 ? tdm_diag_set(&setup->diag, fd, 0, 0, "%s", fd == -EINVAL ? "not a file" : tdm_err_text(fd))
-			    : tdm_elf_object_read(&elf, fd, size, &setup->diag);
+	setup->err =
+		fd < 0 ? tdm_diag_set(&setup->diag, fd, 0, 0, "%s", fd == -EINVAL ? "not a file" : tdm_err_text(fd))
+		       : tdm_elf_object_read(&elf, fd, size, &setup->diag);
 	if (fd >= 0)
 		close(fd);
 	tdm_elf_object_done(&elf);
@@ -157,8 +158,8 @@ static int read_packages(struct tdm_metal_setup *setup)
 				size_t first = setup->objects.count;
 				err = tdm_objects_add(&setup->objects, found.gl_pathv[k], NULL, found.gl_pathv[k]);
 				if (err == 0)
-					err = tdm_objects_follow(&setup->objects, first, getenv("LD_LIBRARY_PATH"),
-						TDM_LOADER_CACHE);
+					err = tdm_objects_follow(
+						&setup->objects, first, getenv("LD_LIBRARY_PATH"), TDM_LOADER_CACHE);
 			}
 		globfree(&found);
 		if (err != 0)
@@ -194,8 +195,9 @@ static int read_file_or_program(struct tdm_metal_setup *setup)
 /* How often each function was called, as the process counts it. */
 static int read_calls(struct tdm_metal_setup *setup, const struct tdm_metal_places *places)
 {
-	const struct tdm_state_options options = { .ledger_dir = places->ledgers, .pids = &setup->pid, .pid_count = 1,
-		.only_ledgers = true, .once = true };
+	const struct tdm_state_options options = {
+		.ledger_dir = places->ledgers, .pids = &setup->pid, .pid_count = 1, .only_ledgers = true, .once = true
+	};
 	const struct tdm_wish wish = { .no_largest = true };
 	struct tdm_state *state = tdm_state_new(&options);
 	const struct tdm_picture *picture = state != NULL ? tdm_state_look(state, &wish) : NULL;
@@ -229,7 +231,8 @@ static int read_process(struct tdm_metal_setup *setup, const struct tdm_metal_pl
 		return setup->err;
 	if (setup->err != 0) {
 		tdm_diag_set(&setup->diag, setup->err, 0, 0, "%s",
-			setup->err == -ENOENT || setup->err == -ERANGE || setup->err == -ESRCH ? "there is no such process"
+			setup->err == -ENOENT || setup->err == -ERANGE || setup->err == -ESRCH
+				? "there is no such process"
 			: setup->err == -EACCES || setup->err == -EPERM
 				? "it belongs to another user: look as that user or as root"
 				: tdm_err_text(setup->err));

@@ -1,6 +1,6 @@
 /*
- * What `doctor --metal` judges a library, a program or a running process by, read once and without running anything: which
- * of its files have functions that the preload hooks, and how often those were called.
+ * What `doctor --metal` judges a library, a program or a running process by, read once and without running anything:
+ * which of its files have functions that the preload hooks, and how often those were called.
  */
 #ifndef TDM_STATE_METAL_SETUP_H
 #define TDM_STATE_METAL_SETUP_H
@@ -15,7 +15,7 @@ enum tdm_metal_target { TDM_METAL_TARGET_LIBRARY, TDM_METAL_TARGET_PROGRAM, TDM_
 
 /* A function of tt-metal under one of its names: a row of the preload's table, as plain data. */
 struct tdm_metal_function {
-	const char *name, *symbol, *since, *until, *sees;
+	const char *name, *symbol, *since, *until, *sees; /* sees: NULL: nothing by itself */
 	const char *topic;
 	bool is_hook, is_needed;
 };
@@ -24,7 +24,7 @@ struct tdm_metal_function {
 struct tdm_metal_file {
 	const char *path;
 	uint8_t *has;                     /* of each function, enum tdm_elf_has */
-	size_t defined, hidden, imported; /* functions, each once */
+	size_t defined, hidden, imported; /* hooked functions, each once */
 	bool is_symbolic, is_deleted;
 };
 
