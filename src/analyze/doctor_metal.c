@@ -273,11 +273,11 @@ static void say_preload(struct tdm_doctor *d, const struct tdm_metal_setup *setu
 {
 	const char *bar = tdm_preload_bar_text(setup->program.bar);
 	d->check = "metal.preload";
-	if (setup->type == TDM_METAL_TARGET_PROGRAM) {
+	if (setup->type != TDM_METAL_TARGET_PROCESS) {
 		tdm_doctor_look(d, "%s", setup->program.path);
 		if (bar != NULL)
 			tdm_doctor_say(d, BROKEN, "%s %s", setup->program.path, bar);
-		else
+		else if (setup->type == TDM_METAL_TARGET_PROGRAM)
 			tdm_doctor_say(d, OK, "%s can be preloaded%s", setup->program.path,
 				setup->program.script[0] != '\0' ? ": it runs the script" : "");
 		if (bar != NULL)
@@ -351,8 +351,7 @@ void tdm_doctor_metal(struct tdm_doctor *d, const struct tdm_metal_doctor *metal
 		tdm_doctor_advise(d, NULL, "name a library, a program or the id of a process");
 		return;
 	}
-	if (setup->type != TDM_METAL_TARGET_LIBRARY)
-		say_preload(d, setup);
+	say_preload(d, setup);
 	for (size_t i = 0; i < setup->definer_count; i++)
 		say_file(d, metal, &setup->files[i]);
 	if (setup->definer_count == 0)

@@ -39,11 +39,13 @@ int tdm_elf_begin(struct tdm_elf *elf, int fd, uint64_t size, struct tdm_diag *d
 {
 	unsigned char ident[EI_NIDENT];
 	*elf = (struct tdm_elf){ .fd = fd, .size = size };
-	int err = tdm_elf_read_at(elf, 0, ident, sizeof ident, diag);
+	int err = tdm_elf_read_at(elf, 0, ident, size < SELFMAG ? (size_t)size : SELFMAG, diag);
 	if (err != 0)
 		return err;
-	if (!tdm_elf_detect((const char *)ident, sizeof ident))
+	if (!tdm_elf_detect((const char *)ident, size < SELFMAG ? (size_t)size : SELFMAG))
 		return tdm_elf_bad(diag, "not an ELF file");
+	if ((err = tdm_elf_read_at(elf, 0, ident, sizeof ident, diag)) != 0)
+		return err;
 	elf->is_64 = ident[EI_CLASS] == ELFCLASS64;
 	if ((!elf->is_64 && ident[EI_CLASS] != ELFCLASS32) || ident[EI_DATA] != ELFDATA2LSB ||
 		ident[EI_VERSION] != EV_CURRENT)

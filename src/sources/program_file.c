@@ -99,7 +99,7 @@ static int judge(struct tdm_program_file *program, int fd, uint64_t size, struct
 		program->bar = TDM_BAR_FOREIGN;
 	else if (err == 0 && is_program && !object.has_interpreter)
 		program->bar = TDM_BAR_STATIC;
-	else if (err == 0 && is_privileged(program->path))
+	else if (err == 0 && is_program && is_privileged(program->path))
 		program->bar = TDM_BAR_PRIVILEGED;
 	tdm_elf_object_done(&object);
 	return err;
@@ -156,7 +156,7 @@ const char *tdm_preload_bar_text(enum tdm_preload_bar bar)
 		[TDM_BAR_STATIC] = "is statically linked: the preload cannot work in it",
 		[TDM_BAR_PRIVILEGED] = "runs with rights that its user has not (set-user-id, set-group-id or "
 				       "capabilities): the loader ignores the preload",
-		[TDM_BAR_FOREIGN] = "is for another processor, or of 32 bits: the preload cannot be loaded into it",
+		[TDM_BAR_FOREIGN] = "is for another processor, or of 32 bits: the preload cannot work there",
 		[TDM_BAR_UNKNOWN] = NULL,
 	};
 	return texts[bar];
