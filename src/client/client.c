@@ -330,7 +330,7 @@ static struct tdm_writer *make_writer(struct tdm_live_page *page)
 	__atomic_fetch_add(&tidemark_epoch_, 1, __ATOMIC_RELAXED);
 	writer->file.header->lost[TDM_LOSS_SPACE] += atomic_exchange(&tdm_client.unrecorded, 0);
 	writer->gone = note_gone;
-	atomic_fetch_and(&tdm_rare, (unsigned char)~TDM_RARE_GONE); /* of a parent */
+	atomic_fetch_and(&tdm_rare, (unsigned char)~(TDM_RARE_GONE | TDM_RARE_TRACE)); /* of a parent */
 	last_writer = writer;
 	last_pid = pid;
 	return writer;

@@ -5,9 +5,15 @@
  * and in a ledger that is begun later: both get a name there when they are first used.
  */
 #include "client/client.h"
+#include "client/stack.h"
+#include "client/tracker.h"
 
 #include <errno.h>
 #include <string.h>
+
+static_assert((int)TIDEMARK_DEVICE_OPENED == (int)TDM_STEP_OPENED &&
+		      (int)TIDEMARK_TRACE_RELEASED == (int)TDM_STEP_TRACE_RELEASED,
+	"tidemark.h numbers the steps differently");
 
 #define cold __attribute__((cold, noinline))
 
@@ -152,10 +158,18 @@ int tidemark_clash(uint32_t device, uint64_t cb_end, uint64_t l1_lowest)
 	return note(device, TDM_LEDGER_OOM, &report);
 }
 
-int tidemark_report_statistics(uint32_t device, uint32_t kind, uint64_t allocated, uint64_t free, uint64_t largest)
+int tidemark_report_statistics(uint32_t number, uint32_t kind, uint64_t allocated, uint64_t free, uint64_t largest)
 {
-	(void)device, (void)kind, (void)allocated, (void)free, (void)largest;
-	return tidemark_active_ ? -ENOSYS : 0;
+	struct tdm_writer *writer;
+	struct tdm_wdevice *device;
+	if (kind >= TIDEMARK_KIND_COUNT)
+		return tidemark_active_ ? tdm_client_lose(TDM_LOSS_INVALID, -EINVAL) : 0;
+	int err = tdm_client_open_device(number, &writer, &device);
+	if (err != 0)
+		return tdm_client_off_is_fine(err);
+	err = tdm_writer_statistics(device, tdm_thread.record, kind, allocated, free, largest);
+	tdm_client_leave();
+	return err;
 }
 
 int tidemark_report_core_use(uint32_t number, uint32_t kind, uint64_t fullest, uint64_t all)
@@ -172,16 +186,30 @@ int tidemark_report_core_use(uint32_t number, uint32_t kind, uint64_t fullest, u
 	return err;
 }
 
+/* While a captured trace exists, allocations take the long way, where they are noted. */
+static void set_rare(struct tdm_writer *writer)
+{
+	if (atomic_load(&writer->captured) == 0)
+		atomic_fetch_and(&tdm_rare, (unsigned char)~TDM_RARE_TRACE);
+	if (atomic_load(&writer->captured) != 0)
+		atomic_fetch_or(&tdm_rare, TDM_RARE_TRACE);
+}
+
 int tidemark_step(uint32_t number, uint32_t step, uint64_t id)
 {
 	struct tdm_writer *writer;
 	struct tdm_wdevice *device;
+	uint32_t stack = 0;
 	if (step < TIDEMARK_DEVICE_OPENED || step > TIDEMARK_TRACE_RELEASED)
 		return tidemark_active_ ? tdm_client_lose(TDM_LOSS_INVALID, -EINVAL) : 0;
 	int err = tdm_client_open_device(number, &writer, &device);
 	if (err != 0)
 		return tdm_client_off_is_fine(err);
-	err = tdm_writer_step(device, tdm_thread.record, (enum tdm_step)step, id, tdm_thread.id);
+	if (step == TIDEMARK_TRACE_REPLAYED && tdm_client.stack_depth != 0 && tdm_writer_has_waiting(device))
+		stack = tdm_stack_take(writer, tdm_client.stack_depth, __builtin_frame_address(0));
+	err = tdm_writer_step(device, tdm_thread.record, (enum tdm_step)step, id, tdm_thread.id, stack);
+	if (step != TIDEMARK_TRACE_REPLAYED || (atomic_load(&tdm_rare) & TDM_RARE_TRACE) == 0)
+		set_rare(writer);
 	tdm_client_leave();
 	return err;
 }

@@ -22,6 +22,7 @@ enum {
 	TDM_RARE_STACKS = 4, /* stacks are kept */
 	TDM_RARE_EXIT = 8,   /* exit has begun */
 	TDM_RARE_GONE = 16,  /* the ledger was deleted */
+	TDM_RARE_TRACE = 32, /* a captured trace exists */
 };
 extern _Atomic unsigned char tdm_rare;
 

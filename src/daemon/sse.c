@@ -80,7 +80,8 @@ static bool is_taken(
 static bool is_shown(const struct tdm_event *event)
 {
 	return event->op == TDM_OP_ALLOC || event->op == TDM_OP_FREE || event->op == TDM_OP_PHASE ||
-	       event->op == TDM_OP_PROGRAM || event->op == TDM_OP_OOM || event->op == TDM_OP_LOST;
+	       event->op == TDM_OP_PROGRAM || event->op == TDM_OP_OOM || event->op == TDM_OP_LOST ||
+	       event->op == TDM_OP_STEP;
 }
 
 static void put_event(const struct tdm_picture *picture, const struct tdm_event *event,
@@ -104,6 +105,12 @@ static void put_event(const struct tdm_picture *picture, const struct tdm_event 
 		tdm_json_put_known(json, "address", event->address != TDM_ADDRESS_UNKNOWN, event->address);
 		tdm_json_put_bytes(json, "reserved_bytes", tdm_times(event->bytes_per_bank, event->banks));
 		tdm_json_put_bool(json, "fault", (event->flags & TDM_EVENT_FAULT) != 0);
+	}
+	if (event->op == TDM_OP_OOM)
+		tdm_json_put_bool(json, "clash", (event->flags & TDM_EVENT_CLASH) != 0);
+	if (event->op == TDM_OP_STEP) {
+		tdm_json_put_text(json, "step", tdm_step_name(event->size));
+		tdm_json_put_known(json, "trace", event->size >= TDM_STEP_TRACE_BEGAN, event->id);
 	}
 	if (event->op == TDM_OP_LOST)
 		tdm_json_put_u64(json, "count", event->size);

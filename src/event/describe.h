@@ -90,6 +90,7 @@ struct tdm_usage {
 	uint64_t double_frees, unknown_frees, rereports, views;
 	uint64_t out_of_memory, oom_bytes; /* how often, and the size of the last failed request */
 	uint64_t l1_peak_bytes;            /* kind L1 only: peak of everything in L1, over all banks and cores */
+	bool is_shared; /* buffers may have the same bytes (TDM_EVENT_SHARED): their sum is not reserved_bytes */
 };
 
 struct tdm_frame;
@@ -144,11 +145,27 @@ struct tdm_hazard {
 	uint32_t frame_count, replay_frame_count;
 };
 
+/* Everything that the runtime below a process said about a device. */
+struct tdm_told {
+	struct tdm_statistics statistics[TDM_KIND_COUNT];
+	const struct tdm_trace *traces; /* the latest, in no order */
+	const struct tdm_hazard *hazards;
+	size_t trace_count, hazard_count;
+	uint64_t traces_lost, hazards_lost; /* more than there was room for */
+};
+
 /* A named counter of a process; or a remark, whose value is 0. */
 struct tdm_note {
 	struct tdm_str text;
 	uint64_t value;
 	bool is_remark;
+};
+
+/* All notes of a process: its counters, then its remarks. */
+struct tdm_notes {
+	const struct tdm_note *list;
+	size_t count;
+	uint64_t lost; /* remarks for which there was no room */
 };
 
 /* A frame of a call stack: an address in the program, or a text from an interpreter. */

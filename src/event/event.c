@@ -15,11 +15,27 @@ static const char *const op_names[TDM_OP_COUNT] = {
 	[TDM_OP_CLEAR] = "clear",
 	[TDM_OP_LOST] = "lost",
 	[TDM_OP_FORGET] = "forget",
+	[TDM_OP_STEP] = "step",
+	[TDM_OP_TOLD] = "told",
+	[TDM_OP_NOTES] = "notes",
 };
 
 const char *tdm_op_name(enum tdm_op op)
 {
 	return (unsigned)op < TDM_OP_COUNT ? op_names[op] : "unknown";
+}
+
+const char *tdm_step_name(uint64_t step)
+{
+	static const char *const names[TDM_STEP_END] = {
+		[TDM_STEP_OPENED] = "device opened",
+		[TDM_STEP_CLOSED] = "device closed",
+		[TDM_STEP_TRACE_BEGAN] = "trace begun",
+		[TDM_STEP_TRACE_ENDED] = "trace captured",
+		[TDM_STEP_TRACE_REPLAYED] = "trace replayed",
+		[TDM_STEP_TRACE_RELEASED] = "trace released",
+	};
+	return step != 0 && step < TDM_STEP_END ? names[step] : "unknown";
 }
 
 static bool range_is_valid(const struct tdm_event *event)
@@ -37,12 +53,37 @@ static bool sizes_are_valid(const struct tdm_event *event)
 	       !__builtin_mul_overflow(event->bytes_per_bank, banks, &product);
 }
 
-static bool frames_are_valid(const struct tdm_event *event)
+static bool frames_are_valid(const struct tdm_frame *frames, uint32_t count)
 {
-	if (event->frame_count > TDM_FRAMES_MAX || (event->frames == NULL && event->frame_count != 0))
+	if (count > TDM_FRAMES_MAX || (frames == NULL && count != 0))
 		return false;
-	for (uint32_t i = 0; i < event->frame_count; i++)
-		if (!tdm_str_is_valid(event->frames[i].text))
+	for (uint32_t i = 0; i < count; i++)
+		if (!tdm_str_is_valid(frames[i].text))
+			return false;
+	return true;
+}
+
+static bool told_is_valid(const struct tdm_told *told)
+{
+	if (told == NULL || (told->traces == NULL && told->trace_count != 0) ||
+		(told->hazards == NULL && told->hazard_count != 0))
+		return false;
+	for (size_t i = 0; i < told->hazard_count; i++) {
+		const struct tdm_hazard *h = &told->hazards[i];
+		if (h->kind >= TDM_KIND_COUNT || h->state >= TDM_HAZARD_STATES || !tdm_str_is_valid(h->name) ||
+			!tdm_str_is_valid(h->program) || !frames_are_valid(h->frames, h->frame_count) ||
+			!frames_are_valid(h->replay_frames, h->replay_frame_count))
+			return false;
+	}
+	return true;
+}
+
+static bool notes_are_valid(const struct tdm_notes *notes)
+{
+	if (notes == NULL || (notes->list == NULL && notes->count != 0))
+		return false;
+	for (size_t i = 0; i < notes->count; i++)
+		if (!tdm_str_is_valid(notes->list[i].text))
 			return false;
 	return true;
 }
@@ -86,7 +127,7 @@ bool tdm_event_is_valid(const struct tdm_event *event)
 		return false;
 	switch (event->op) {
 	case TDM_OP_ALLOC:
-		return range_is_valid(event) && sizes_are_valid(event) && frames_are_valid(event) &&
+		return range_is_valid(event) && sizes_are_valid(event) && frames_are_valid(event->frames, event->frame_count) &&
 		       ranges_are_valid(event);
 	case TDM_OP_DEVICE:
 		return event->about != NULL ? about_is_valid(event->about) : event->text.len != 0;
@@ -94,6 +135,12 @@ bool tdm_event_is_valid(const struct tdm_event *event)
 		return who_is_valid(event->who);
 	case TDM_OP_USAGE:
 		return event->usage != NULL;
+	case TDM_OP_STEP:
+		return event->size != 0 && event->size < TDM_STEP_END;
+	case TDM_OP_TOLD:
+		return told_is_valid(event->told);
+	case TDM_OP_NOTES:
+		return notes_are_valid(event->notes);
 	case TDM_OP_MODULE:
 		return event->name.len != 0 && event->size <= UINT64_MAX - event->address;
 	default:

@@ -19,7 +19,8 @@ enum tdm_op {
 	TDM_OP_FREE,    /* a buffer was released */
 	TDM_OP_PHASE,   /* phase `name` begins; empty: the last one ended */
 	TDM_OP_PROGRAM, /* from here on program or operation `name` runs */
-	TDM_OP_OOM,     /* an allocation failed: kind, size */
+	TDM_OP_OOM,     /* an allocation failed: kind, size; with TDM_EVENT_CLASH, circular buffers up to `id` grew into L1
+			   buffers from `address` on (0: unknown), and `size` is by how much */
 	TDM_OP_QUERY,   /* the source asks for the statistics at this point (text traces) */
 	TDM_OP_SHRINK,  /* the range loses `size` bytes at its low end; 0 gives back all that it lost */
 	TDM_OP_PROCESS, /* `who` describes a process, before its other events or again; `name` says how it is
@@ -30,6 +31,9 @@ enum tdm_op {
 			   no longer wanted; `size`: how many follow, 0: unknown */
 	TDM_OP_LOST,    /* `size` events of process and device are missing here */
 	TDM_OP_FORGET,  /* the source no longer knows the process */
+	TDM_OP_STEP,    /* a step of the device, or of trace `id`: `size` is an enum tdm_step */
+	TDM_OP_TOLD,    /* `told`: what the runtime said about the device; replaces what it said before */
+	TDM_OP_NOTES,   /* `notes`: of the process; they replace those before */
 	TDM_OP_COUNT
 };
 
@@ -49,6 +53,8 @@ enum {
 	TDM_EVENT_FAULT = 32,    /* a release of a buffer that did not exist */
 	TDM_EVENT_ADOPTED = 128, /* an allocation from before the tracking began; `time_ns`: when it was reported, 0 in
 				    a list */
+	TDM_EVENT_SHARED = 256,  /* others of its kind may have the same bytes: not part of the kind's sums */
+	TDM_EVENT_CLASH = 512,
 	TDM_EVENT_LISTED = 64,   /* an allocation in the list after a TDM_OP_CLEAR, which has each buffer once */
 };
 
@@ -86,6 +92,8 @@ struct tdm_event {
 		const struct tdm_process *who;
 		const struct tdm_device_info *about;
 		const struct tdm_usage *usage;
+		const struct tdm_told *told;
+		const struct tdm_notes *notes;
 	};
 };
 

@@ -302,8 +302,7 @@ struct tdm_ledger_note {
 struct tdm_ledger_notes {
 	uint64_t remark_count;
 	uint64_t remarks_lost; /* for which there was no room */
-	uint64_t counters_lost;
-	uint64_t reserved[5];
+	uint64_t reserved[6];
 	struct tdm_ledger_note counters[TDM_LEDGER_NOTE_COUNTERS];
 	uint32_t remarks[TDM_LEDGER_NOTE_REMARKS]; /* blob numbers */
 };
@@ -344,7 +343,7 @@ struct tdm_ledger_hazard {
  * reader that finds it even and the same before and after has read one moment. It stays odd after the writer was killed
  * there.
  */
-struct tdm_ledger_runtime {
+struct tdm_ledger_runtime_head {
 	uint64_t changes;        /* of statistics and traces */
 	uint64_t hazard_changes; /* of hazards, and of the words about them */
 	uint64_t allocs;         /* buffers that were allocated while a captured trace existed */
@@ -355,9 +354,13 @@ struct tdm_ledger_runtime {
 	uint32_t judged_count;   /* of the second half: all other states */
 	uint32_t reserved1;
 	uint64_t reserved2;
+};
+
+struct tdm_ledger_runtime {
+	struct tdm_ledger_runtime_head head;
 	struct tdm_ledger_statistics statistics[TDM_KIND_COUNT];
 	struct tdm_ledger_trace traces[TDM_LEDGER_TRACES];
-	struct tdm_ledger_hazard hazards[2 * TDM_LEDGER_HAZARDS]; /* not readable while the two numbers are 0 */
+	struct tdm_ledger_hazard hazards[2 * TDM_LEDGER_HAZARDS];
 };
 
 /* The head of a blob: a text, a stack, or core ranges. Its content follows. */

@@ -86,10 +86,10 @@ bool tdm_ledger_file_is_gone(const struct tdm_ledger_file *file);
 
 /*
  * Makes a deleted file anew, as the next generation and with the same content, and maps its areas where those of the
- * old one were. Nobody may write to areas meanwhile, except to the counters of the header. 0 or -errno; then the old
- * one stays mapped.
+ * old one were. Nobody may write to areas meanwhile, except to the counters of the header and of the notes, which are
+ * mapped at `notes` (NULL: there are none). 0 or -errno; then the old one stays mapped.
  */
-int tdm_ledger_file_renew(struct tdm_ledger_file *file);
+int tdm_ledger_file_renew(struct tdm_ledger_file *file, struct tdm_ledger_notes *notes);
 
 /*
  * Parts of the two functions that make a file. The first creates it in this user's folder of `dir`, with the next

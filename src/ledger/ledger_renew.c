@@ -95,10 +95,29 @@ static void settle_headers(
 	atomic_fetch_or((_Atomic uint32_t *)&old->flags, TDM_LEDGER_MOVED);
 }
 
+/* Reads the notes of a file; false when it has none. */
+static bool read_notes(int fd, uint64_t offset, struct tdm_ledger_notes *notes)
+{
+	return offset != 0 && pread(fd, notes, sizeof *notes, (off_t)offset) == (ssize_t)sizeof *notes;
+}
+
+/* The same for counters of the process, to which anybody adds at any time. */
+static void settle_notes(struct tdm_ledger_notes *notes, int fd, uint64_t offset, const struct tdm_ledger_notes *copy)
+{
+	struct tdm_ledger_notes old;
+	if (notes == NULL || !read_notes(fd, offset, &old))
+		return;
+	for (unsigned i = 0; i < TDM_LEDGER_NOTE_COUNTERS; i++)
+		if (old.counters[i].value != copy->counters[i].value)
+			atomic_fetch_add((_Atomic uint64_t *)&notes->counters[i].value,
+				old.counters[i].value - copy->counters[i].value);
+}
+
 /* Moves everything to the new file. 0 or -errno, with nothing changed. */
-static int move_to(struct tdm_ledger_file *file, struct tdm_ledger_file *next)
+static int move_to(struct tdm_ledger_file *file, struct tdm_ledger_file *next, struct tdm_ledger_notes *notes)
 {
 	struct tdm_ledger_header copy, *old = MAP_FAILED;
+	struct tdm_ledger_notes notes_copy;
 	int err = tdm_ledger_file_set_size(next->fd, file->size);
 	if (err == 0)
 		err = copy_areas(file, next->fd);
@@ -106,12 +125,16 @@ static int move_to(struct tdm_ledger_file *file, struct tdm_ledger_file *next)
 		err = copy_header(file, next, &copy);
 	if (err != 0)
 		return err;
+	if (!read_notes(next->fd, copy.notes_offset, &notes_copy))
+		notes = NULL;
 	bool has_old_fd = tdm_ledger_file_is_fd(file, file->fd); /* else nobody has: its lock is gone, too */
 	if (has_old_fd)
 		old = mmap(NULL, TDM_LEDGER_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
 	err = map_areas(file, next->fd);
-	if (err == 0 && old != MAP_FAILED)
+	if (err == 0 && old != MAP_FAILED) {
 		settle_headers(file, old, &copy);
+		settle_notes(notes, file->fd, copy.notes_offset, &notes_copy);
+	}
 	if (old != MAP_FAILED)
 		munmap(old, TDM_LEDGER_PAGE);
 	if (err != 0)
@@ -134,7 +157,7 @@ static void find_directory(const struct tdm_ledger_file *file, char dir[TDM_LEDG
 		strcpy(dir, "/");
 }
 
-int tdm_ledger_file_renew(struct tdm_ledger_file *file)
+int tdm_ledger_file_renew(struct tdm_ledger_file *file, struct tdm_ledger_notes *notes)
 {
 	char dir[TDM_LEDGER_PATH_MAX];
 	struct tdm_ledger_file *next = tdm_private_alloc(sizeof *next);
@@ -148,7 +171,7 @@ int tdm_ledger_file_renew(struct tdm_ledger_file *file)
 	next->generation = file->generation + 1;
 	int err = tdm_ledger_file_open_new(next, dir);
 	if (err == 0) {
-		err = move_to(file, next);
+		err = move_to(file, next, notes);
 		if (err != 0)
 			tdm_ledger_file_close(next, true);
 	}
@@ -224,7 +247,7 @@ int tdm_writer_renew(struct tdm_writer *writer)
 		if (tdm_lock_take(&writer->file_lock)) {
 			/* A new device that was not stopped: the next attempt will see it. */
 			if (stopped.count == writer->device_count)
-				err = tdm_ledger_file_renew(&writer->file);
+				err = tdm_ledger_file_renew(&writer->file, atomic_load(&writer->notes));
 			tdm_lock_give(&writer->file_lock);
 		}
 		tdm_lock_give(&writer->blobs.lock);

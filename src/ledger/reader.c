@@ -150,6 +150,13 @@ static uint32_t believe_segments(struct tdm_ledger *ledger, struct tdm_ledger_ar
 	return count;
 }
 
+/* An area that may be missing: 0 when it is, or when it is invalid. */
+static uint64_t believe_area(
+	struct tdm_ledger *ledger, struct tdm_ledger_areas *areas, uint64_t offset, uint64_t bytes)
+{
+	return offset != 0 && believe_segments(ledger, areas, &offset, 1, bytes) == 1 ? offset : 0;
+}
+
 /* The clocks. */
 
 /* A ledger whose writer runs needs no comparison. */
@@ -311,6 +318,7 @@ static int refresh_all(struct tdm_ledger *ledger, struct tdm_ledger_header *head
 			ledger, &areas, header->blob_offset, header->blob_segments, TDM_LEDGER_FIRST_BLOB);
 		ledger->header.phase_segments = believe_segments(ledger, &areas, header->phase_offset,
 			header->phase_segments, TDM_LEDGER_PHASES_FIRST * sizeof(struct tdm_ledger_phase));
+		ledger->header.notes_offset = believe_area(ledger, &areas, header->notes_offset, sizeof(struct tdm_ledger_notes));
 		err = refresh_devices(ledger, &areas, diag);
 	} else {
 		tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err));
@@ -334,7 +342,7 @@ static bool has_same_shape(const struct tdm_ledger *ledger, const struct tdm_led
 	const struct tdm_ledger_header *said = &ledger->said;
 	return ledger->device_count == said->device_count && header->device_count == said->device_count &&
 	       header->blob_segments == said->blob_segments && header->phase_segments == said->phase_segments &&
-	       header->header_size == said->header_size &&
+	       header->header_size == said->header_size && header->notes_offset == said->notes_offset &&
 	       memcmp(header->boot_id, said->boot_id,
 		       offsetof(struct tdm_ledger_header, last) - offsetof(struct tdm_ledger_header, boot_id)) == 0 &&
 	       memcmp(header->blob_offset, said->blob_offset, sizeof said->blob_offset) == 0 &&
@@ -355,7 +363,9 @@ static int refresh_figures(struct tdm_ledger *ledger, const struct tdm_ledger_he
 	bool settled = ledger->clocks_settled && header->last_seq == ledger->header.last_seq &&
 		       ++ledger->clocks_age < CLOCK_AGE;
 	uint32_t blobs = ledger->header.blob_segments, phases = ledger->header.phase_segments;
+	uint64_t notes = ledger->header.notes_offset;
 	ledger->header = *header;
+	ledger->header.notes_offset = notes;
 	ledger->header.blob_segments = blobs;
 	ledger->header.phase_segments = phases;
 	if (!settled)
@@ -512,9 +522,9 @@ uint64_t tdm_ledger_frees_inherited(const struct tdm_ledger *ledger)
 
 uint64_t tdm_ledger_refused(const struct tdm_ledger *ledger)
 {
-	uint64_t refused = ledger->refused;
+	uint64_t refused = ledger->refused + ledger->refused_notes;
 	for (size_t i = 0; i < ledger->device_count; i++)
-		refused += ledger->places[i].refused + ledger->places[i].refused_slots;
+		refused += ledger->places[i].refused + ledger->places[i].refused_slots + ledger->places[i].refused_told;
 	return refused;
 }
 

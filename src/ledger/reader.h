@@ -55,6 +55,7 @@ struct tdm_ledger_view {
 	char card[25];
 	uint32_t grid_x, grid_y;
 	uint32_t region_count;
+	uint32_t shared_kinds; /* bit n: the counters of kind n are more than the sums of its buffers */
 	struct tdm_ledger_region regions[TDM_LEDGER_REGIONS];
 	struct tdm_ledger_faults faults[TDM_KIND_COUNT];
 	struct tdm_ledger_count counts[TDM_LEDGER_COUNTERS]; /* all 0 for a kind that was never used */
@@ -161,6 +162,19 @@ int64_t tdm_ledger_events(struct tdm_ledger *ledger, size_t device, uint64_t aft
  */
 int tdm_ledger_record_buffer(struct tdm_ledger *ledger, size_t device, const struct tdm_ledger_record *record,
 	struct tdm_ledger_buffer *buffer);
+
+/*
+ * What the runtime said about a device. 1 with *told set, 0 when there is nothing, or nothing new since the head `seen`
+ * (all 0: nothing was seen), or a negative code. Everything in it was checked: entries from the counts on, and those
+ * that are not valid, are all 0; a hazard with a count has a valid kind and state.
+ */
+bool tdm_ledger_has_told(const struct tdm_ledger *ledger, size_t device); /* whether there is anything at all */
+int tdm_ledger_told(struct tdm_ledger *ledger, size_t device, const struct tdm_ledger_runtime_head *seen,
+	struct tdm_ledger_runtime *told);
+
+/* The notes of the process. 1 with *notes set, 0 when there are none, or a negative code. The count of remarks was
+ * checked. */
+int tdm_ledger_notes(struct tdm_ledger *ledger, struct tdm_ledger_notes *notes);
 
 /* Reads the phases from index `from`. Returns the number stored, or a negative code. */
 int64_t tdm_ledger_phases(struct tdm_ledger *ledger, size_t from, struct tdm_ledger_phase *phases, size_t cap);

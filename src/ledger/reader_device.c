@@ -187,6 +187,14 @@ static int read_place(struct tdm_ledger *ledger, uint64_t offset, struct tdm_led
 	int err = tdm_ledger_areas_add(ledger, areas, offset, sizeof *page);
 	if (err == 0)
 		err = read_slots_place(ledger, areas, page, place);
+	/* Without what the runtime said, the rest is as good as ever. */
+	if (err == 0 && page->runtime_offset != 0) {
+		bool is_good = tdm_ledger_areas_add(
+				       ledger, areas, page->runtime_offset, sizeof(struct tdm_ledger_runtime)) == 0;
+		place->runtime_offset = is_good ? page->runtime_offset : 0;
+		place->refused_told = !is_good;
+	}
+	place->said_runtime = page->runtime_offset;
 	if (err != 0 || page->ring_records == 0)
 		return err;
 	if (page->ring_records > TDM_LEDGER_RING_MAX || (page->ring_records & (page->ring_records - 1)) != 0)
@@ -202,6 +210,7 @@ static int read_place(struct tdm_ledger *ledger, uint64_t offset, struct tdm_led
 static bool has_same_areas(const struct tdm_ledger_device *page, const struct tdm_ledger_place *place)
 {
 	return page->slot_segments == place->slot_segments && page->ring_records == place->ring_records &&
+	       page->runtime_offset == place->said_runtime &&
 	       (page->ring_records == 0 || page->ring_offset == place->ring_offset) &&
 	       memcmp(page->slot_offset, place->slot_offset, place->slot_segments * sizeof *page->slot_offset) == 0;
 }
@@ -221,6 +230,7 @@ static uint64_t copy_view(struct tdm_ledger_view *view, const struct tdm_ledger_
 	view->grid_x = page->grid_x;
 	view->grid_y = page->grid_y;
 	view->region_count = 0;
+	view->shared_kinds = page->shared_kinds & ((UINT32_C(1) << TDM_KIND_COUNT) - 1);
 	uint64_t refused = page->region_count > TDM_LEDGER_REGIONS;
 	for (uint32_t i = 0; i < page->region_count && i < TDM_LEDGER_REGIONS; i++) {
 		const struct tdm_ledger_region *region = &page->regions[i];

@@ -177,14 +177,18 @@ static int walk_all(const struct tdm_ledger *ledger, const struct tdm_ledger_pla
 	return gave < 0 ? gave : 0;
 }
 
-/* Whether the sums of the buffers match the counters of every kind. */
-static bool equals_counts(const struct pass *pass, const struct tdm_ledger_count *counts)
+/* Whether the sums of the buffers match the counters of every kind. The bytes of shared buffers are not a sum. */
+static bool equals_counts(const struct pass *pass, const struct tdm_ledger_view *view)
 {
-	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
-		if (pass->sums[k].buffers != counts[k].buffers || pass->sums[k].bytes != counts[k].bytes ||
-			pass->sums[k].bank_bytes != counts[k].bank_bytes ||
-			pass->sums[k].asked_bytes != counts[k].asked_bytes)
+	const struct tdm_ledger_count *counts = view->counts;
+	for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
+		bool is_sum = (view->shared_kinds >> k & 1) == 0;
+		if (pass->sums[k].buffers != counts[k].buffers ||
+			pass->sums[k].asked_bytes != counts[k].asked_bytes ||
+			(is_sum && (pass->sums[k].bytes != counts[k].bytes ||
+					   pass->sums[k].bank_bytes != counts[k].bank_bytes)))
 			return false;
+	}
 	return true;
 }
 
@@ -200,6 +204,7 @@ int tdm_ledger_refresh_device(struct tdm_ledger *ledger, size_t device)
 	free(areas.list);
 	if (err == 0) {
 		place.refused_slots = ledger->places[device].refused_slots;
+		place.refused_told = tdm_max(place.refused_told, ledger->places[device].refused_told);
 		ledger->views[device] = view;
 		ledger->places[device] = place;
 	}
@@ -270,7 +275,7 @@ int tdm_ledger_walk(struct tdm_ledger *ledger, size_t device, const struct tdm_l
 			walk->again(walk->context);
 		struct pass pass = { .walk = walk, .seq = view->seq };
 		err = walk_once(ledger, device, &pass);
-		*exact = err == 0 && !place->rough && equals_counts(&pass, view->counts);
+		*exact = err == 0 && !place->rough && equals_counts(&pass, view);
 		if (err != 0 || *exact)
 			return err;
 	}
@@ -337,6 +342,7 @@ static bool record_is_valid(const struct tdm_ledger_record *record)
 {
 	uint64_t product;
 	return record->op != 0 && record->op < TDM_LEDGER_OP_COUNT && record->kind < TDM_KIND_COUNT &&
+	       (record->op != TDM_LEDGER_STEP || (record->asked != 0 && record->asked < TDM_STEP_END)) &&
 	       !__builtin_mul_overflow(record->bank_bytes, (uint64_t)record->banks, &product);
 }
 

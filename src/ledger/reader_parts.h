@@ -4,6 +4,7 @@
  * reader.c         the file, the header, liveness, clocks
  * reader_device.c  a device's page: its directory of areas, and counters of one committed call
  * reader_live.c    buffers, events, phases
+ * reader_told.c    what the runtime said about a device, and notes of the process
  * reader_blobs.c   texts, stacks and modules, each read once
  * own_files.c      descriptors of the reading process's own ledgers
  */
@@ -22,9 +23,12 @@ struct tdm_ledger_place {
 	uint64_t slot_offset[TDM_LEDGER_SEGMENTS];
 	uint64_t ring_offset;
 	uint64_t ring_records;  /* 0: there is no readable ring */
+	uint64_t runtime_offset; /* 0: there is no readable area */
+	uint64_t said_runtime;   /* the page's word for it */
 	uint64_t described;     /* number of the description in the view */
 	uint64_t refused;       /* invalid counters and regions in the copy of the page */
 	uint64_t refused_slots; /* invalid slots in the last walk */
+	uint64_t refused_told;  /* invalid parts of what the runtime said, in the last reading */
 	bool rough;             /* the counters in the view may be from several calls */
 };
 
@@ -49,6 +53,7 @@ struct tdm_ledger {
 	char *path;
 	uint64_t limit; /* bytes that may be referred to: the lesser of the header's size and the file's */
 	uint64_t refused, refused_areas; /* all, and those of the last check of all areas */
+	uint64_t refused_notes;          /* of the last reading */
 	struct tdm_ledger_header header; /* of the picture, with the accepted segments */
 	struct tdm_ledger_header said;   /* the header when all areas were last checked */
 	struct tdm_ledger_who who;

@@ -81,6 +81,7 @@ struct tdm_wdevice *tdm_wdevice_make(struct tdm_writer *writer, uint32_t number,
 void tdm_wdevice_free(struct tdm_wdevice *device)
 {
 	bool is_small = device->writer->file.is_on_behalf;
+	tdm_wruntime_free(device, is_small);
 	tdm_wdevice_shrink_reset(device);
 	tdm_slot_index_done(&device->index);
 	tdm_block_free(is_small, device->spare, device->spare_cap * sizeof *device->spare);
@@ -117,6 +118,7 @@ void tdm_writer_adopt(struct tdm_writer *writer, struct tdm_writer *parent)
 			indexes[writer->inherited_count++] = device->index;
 		else
 			tdm_slot_index_done(&device->index);
+		tdm_wruntime_free(device, false);
 		tdm_private_free(device, sizeof *device);
 	}
 	writer->inherited = indexes;

@@ -140,6 +140,7 @@ struct tdm_writer {
 	uint32_t phase_segments, phase_count;
 	struct tdm_ledger_notes *_Atomic notes; /* NULL: none yet */
 	_Atomic uint32_t remark_count;
+	_Atomic uint32_t captured; /* traces that exist, on all devices: allocations must take the long way */
 	uint32_t notes_retry; /* notes to refuse before trying to get room for them again */
 	struct tdm_wthread *threads;
 	uint32_t thread_cap;
@@ -364,12 +365,24 @@ static inline uint64_t *tdm_writer_counter(struct tdm_writer *writer, unsigned i
 	return is_named ? &notes->counters[i].value : NULL;
 }
 
-/* Reports of the runtime (writer_runtime.c): what shared buffers of a kind take together, and a step of the device or
- * of a trace. 0 or a negative code. */
+/*
+ * Reports of the runtime (writer_runtime.c, writer_hazards.c): what shared buffers of a kind take together, what its
+ * allocator says, and a step of the device or of a trace, with the stack of a replay if somebody waits for it. 0 or a
+ * negative code.
+ */
 int tdm_writer_core_use(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t fullest,
 	uint64_t all, uint32_t thread);
-int tdm_writer_step(
-	struct tdm_wdevice *device, struct tdm_wthread *self, enum tdm_step step, uint64_t number, uint32_t thread);
+int tdm_writer_statistics(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t allocated,
+	uint64_t free_bytes, uint64_t largest);
+int tdm_writer_step(struct tdm_wdevice *device, struct tdm_wthread *self, enum tdm_step step, uint64_t number,
+	uint32_t thread, uint32_t stack);
+bool tdm_writer_has_waiting(const struct tdm_wdevice *device);
+
+/* Parts of these: what follows an allocation; the end of the device's record; and going on with an area of the file. */
+void tdm_wruntime_note_alloc(
+	struct tdm_wdevice *device, const struct tdm_report *report, const struct tdm_report_extra *extra);
+void tdm_wruntime_free(struct tdm_wdevice *device, bool is_small);
+int tdm_wruntime_resume(struct tdm_wdevice *device, struct tdm_ledger_runtime *shared, uint64_t offset);
 
 /* Appends a phase record. 0 or -errno. */
 int tdm_writer_put_phase(struct tdm_writer *writer, const struct tdm_ledger_phase *phase);
@@ -380,6 +393,13 @@ int tdm_writer_alloc_cold(struct tdm_wdevice *device, struct tdm_wthread *self, 
 	const struct tdm_report_extra *extra);
 int tdm_writer_free_cold(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id,
 	struct tdm_ledger_slot *freed);
+
+/* A live buffer and its second half, for a caller that is inside; NULL: there is none. */
+struct tdm_ledger_slot *tdm_wdevice_find(
+	struct tdm_wdevice *device, uint32_t kind, uint64_t id, struct tdm_ledger_more **more);
+
+/* What the live buffers of each kind add up to. False: one is impossible. */
+bool tdm_wdevice_sums(const struct tdm_wdevice *device, struct tdm_ledger_now sums[TDM_KIND_COUNT]);
 
 /* When a live buffer was allocated, in ticks; 0: there is none. */
 uint64_t tdm_writer_birth(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id);

@@ -70,7 +70,7 @@ static int check_ledger(struct tdm_ledger_file *file, const struct tdm_ledger *l
 		return -ESHUTDOWN;
 	if (tdm_ledger_refused(ledger) != 0 || ledger->device_count != said->device_count ||
 		header->blob_segments != said->blob_segments || header->phase_segments != said->phase_segments ||
-		header->header_size != TDM_LEDGER_PAGE || header->file_size > ledger->limit)
+		header->notes_offset != said->notes_offset || header->header_size != TDM_LEDGER_PAGE || header->file_size > ledger->limit)
 		return TDM_ECORRUPT;
 	file->pid = header->pid;
 	file->start = header->start_time;
@@ -128,33 +128,52 @@ static bool is_absurd(uint64_t calls)
 	return calls >> 62 != 0;
 }
 
-/* Whether the counters agree with the live buffers. */
+/* Whether the counters agree with the live buffers. Bytes that shared buffers have in common come on top. */
 static bool sums_agree(const struct tdm_wdevice *device)
 {
 	struct tdm_ledger_now sums[TDM_KIND_COUNT] = { 0 };
-	for (uint32_t i = 0; i < device->slot_high; i++) {
-		struct tdm_ledger_more *more;
-		const struct tdm_ledger_slot *slot = tdm_wdevice_slot(device, i, &more);
-		if (slot->birth == 0 || slot->birth > device->seq || slot->death != 0)
-			continue;
-		if (slot->kind >= TDM_KIND_COUNT)
-			return false;
-		struct tdm_ledger_now *sum = &sums[slot->kind];
-		sum->buffers++;
-		if (tdm_ledger_slot_is_view(slot)) /* as readers see it */
-			continue;
-		sum->bytes += slot->bank_bytes * slot->banks;
-		sum->bank_bytes += slot->bank_bytes;
-		sum->asked_bytes += slot->asked;
-	}
+	if (!tdm_wdevice_sums(device, sums))
+		return false;
 	for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
 		const struct tdm_ledger_now *now = device->now[k];
-		if (now->bytes != sums[k].bytes || now->buffers != sums[k].buffers ||
-			now->bank_bytes != sums[k].bank_bytes || now->asked_bytes != sums[k].asked_bytes ||
+		bool is_shared = (device->shared_kinds >> k & 1) != 0;
+		bool agrees = is_shared ? now->bytes >= sums[k].bytes && now->bank_bytes >= sums[k].bank_bytes
+					: now->bytes == sums[k].bytes && now->bank_bytes == sums[k].bank_bytes;
+		if (!agrees || now->buffers != sums[k].buffers || now->asked_bytes != sums[k].asked_bytes ||
 			is_absurd(now->allocs))
 			return false;
 	}
 	return true;
+}
+
+/* Where the notes of the process are. */
+static int resume_notes(struct tdm_writer *writer, const struct tdm_ledger_header *header)
+{
+	uint64_t offset = header->notes_offset;
+	struct tdm_ledger_notes *notes = (struct tdm_ledger_notes *)(void *)((char *)writer->file.areas[0].at + offset);
+	if (offset == 0)
+		return 0;
+	if (offset % TDM_CACHE_LINE != 0)
+		return TDM_ECORRUPT;
+	int err = tdm_ledger_file_reserve(&writer->file, notes, offset, 0, sizeof *notes);
+	if (err != 0)
+		return err;
+	uint64_t count = notes->remark_count;
+	writer->remark_count = (uint32_t)(count < TDM_LEDGER_NOTE_REMARKS ? count : TDM_LEDGER_NOTE_REMARKS);
+	writer->notes = notes;
+	return 0;
+}
+
+/* What the runtime said about the device. */
+static int resume_runtime(struct tdm_wdevice *device, uint64_t offset)
+{
+	char *at = (char *)device->writer->file.areas[0].at + offset;
+	if (offset == 0)
+		return 0;
+	if (offset % TDM_CACHE_LINE != 0)
+		return TDM_ECORRUPT;
+	int err = tdm_ledger_file_reserve(&device->writer->file, at, offset, 0, sizeof(struct tdm_ledger_runtime));
+	return err != 0 ? err : tdm_wruntime_resume(device, (struct tdm_ledger_runtime *)(void *)at, offset);
 }
 
 /* Finds the areas of a device in memory; the reader has checked that they are in the file and do not overlap. */
@@ -201,9 +220,12 @@ static int resume_device(struct tdm_writer *writer, const struct tdm_ledger *led
 		return err;
 	device->seq = view->seq;
 	device->last_tsc = tdm_clock_ticks();
+	device->shared_kinds = view->shared_kinds;
 	err = tdm_wdevice_rebuild(device);
 	if (err == 0 && (is_absurd(device->seq) || !sums_agree(device)))
 		err = TDM_ECORRUPT;
+	if (err == 0)
+		err = resume_runtime(device, ledger->places[i].runtime_offset);
 	if (err == 0)
 		resume_description(device, view);
 	return err;
@@ -217,6 +239,8 @@ static int resume_all(struct tdm_writer *writer, const struct tdm_ledger *ledger
 		err = tdm_blobs_resume(&writer->blobs, &ledger->header);
 	if (err == 0)
 		err = resume_phases(writer, &ledger->header);
+	if (err == 0)
+		err = resume_notes(writer, &ledger->header);
 	for (size_t i = 0; i < ledger->device_count && err == 0; i++)
 		err = resume_device(writer, ledger, i);
 	if (err == 0)

@@ -1,6 +1,12 @@
-/* Reports of the runtime below the program: what shared buffers take together, and steps of devices and traces. */
+/*
+ * Reports of the runtime below the program: what shared buffers take together, what its allocator says, and steps of
+ * devices and traces. Only the first two steps of a trace, its release and judged buffers are guarded against signals
+ * that jump: a replay happens thousands of times in a second, and changes nothing that a jump could leave half changed.
+ */
+#include "ledger/writer_runtime.h"
 #include "ledger/writer_hot.h"
-#include "base/number.h"
+
+enum { RETRY_AFTER = 1024 };
 
 static bool is_absurd(uint64_t bytes)
 {
@@ -73,9 +79,263 @@ int tdm_writer_core_use(struct tdm_wdevice *device, struct tdm_wthread *self, ui
 	return err;
 }
 
-int tdm_writer_step(
-	struct tdm_wdevice *device, struct tdm_wthread *self, enum tdm_step step, uint64_t number, uint32_t thread)
+/* The area of the device, made if necessary; the caller is inside and guarded. NULL: there is no room. */
+static struct tdm_wruntime *have_runtime(struct tdm_wdevice *device)
+{
+	struct tdm_wruntime *runtime = atomic_load_explicit(&device->runtime, memory_order_relaxed);
+	bool is_small = device->writer->file.is_on_behalf;
+	void *at = NULL;
+	if (runtime != NULL)
+		return runtime;
+	if (device->runtime_retry != 0) {
+		device->runtime_retry--;
+		return NULL;
+	}
+	device->runtime_retry = RETRY_AFTER;
+	runtime = tdm_block_alloc(is_small, sizeof *runtime);
+	if (runtime == NULL || !tdm_lock_take(&device->writer->file_lock)) {
+		tdm_block_free(is_small, runtime, sizeof *runtime);
+		return NULL;
+	}
+	int err = tdm_ledger_file_area(&device->writer->file, sizeof *runtime->shared,
+		offsetof(struct tdm_ledger_runtime, hazards), &at, &runtime->offset);
+	tdm_lock_give(&device->writer->file_lock);
+	if (err != 0) {
+		tdm_block_free(is_small, runtime, sizeof *runtime);
+		return NULL;
+	}
+	runtime->shared = at;
+	tdm_store_release(&device->shared->runtime_offset, runtime->offset);
+	atomic_store_explicit(&device->runtime, runtime, memory_order_release);
+	return runtime;
+}
+
+void tdm_wruntime_free(struct tdm_wdevice *device, bool is_small)
+{
+	struct tdm_wruntime *runtime = atomic_load_explicit(&device->runtime, memory_order_relaxed);
+	if (runtime != NULL)
+		tdm_block_free(is_small, runtime, sizeof *runtime);
+}
+
+/* Buffers that waited are forgotten, as nobody knows which traces exist. */
+int tdm_wruntime_resume(struct tdm_wdevice *device, struct tdm_ledger_runtime *shared, uint64_t offset)
+{
+	struct tdm_wruntime *runtime = tdm_block_alloc(true, sizeof *runtime);
+	if (runtime == NULL)
+		return -ENOMEM;
+	atomic_store(&device->runtime, runtime);
+	runtime->shared = shared;
+	runtime->offset = offset;
+	runtime->has_hazards = true;
+	runtime->allocs = shared->head.allocs;
+	runtime->changes = (shared->head.changes + 1) & ~UINT64_C(1);
+	runtime->hazard_changes = (shared->head.hazard_changes + 1) & ~UINT64_C(1);
+	runtime->trace_count = shared->head.trace_count < TDM_LEDGER_TRACES ? shared->head.trace_count : TDM_LEDGER_TRACES;
+	runtime->next_trace = runtime->trace_count % TDM_LEDGER_TRACES;
+	for (uint32_t i = 0; i < runtime->trace_count; i++)
+		runtime->traces[i].id = shared->traces[i].id;
+	for (uint32_t i = 0; i < 2 * TDM_LEDGER_HAZARDS; i++)
+		runtime->keys[i] = i >= TDM_LEDGER_HAZARDS && shared->hazards[i].count != 0;
+	for (uint32_t i = 0; i < TDM_LEDGER_HAZARDS; i++)
+		if (runtime->keys[TDM_LEDGER_HAZARDS + i] != 0)
+			runtime->judged_count = i + 1;
+	shared->head.waiting_count = 0;
+	shared->head.judged_count = runtime->judged_count;
+	tdm_store_release(&shared->head.changes, runtime->changes);
+	tdm_store_release(&shared->head.hazard_changes, runtime->hazard_changes);
+	return 0;
+}
+
+static void begin_change(struct tdm_wruntime *runtime)
+{
+	tdm_store_u64(&runtime->shared->head.changes, runtime->changes + 1);
+	atomic_thread_fence(memory_order_release);
+}
+
+static void end_change(struct tdm_wruntime *runtime)
+{
+	runtime->changes += 2;
+	tdm_store_release(&runtime->shared->head.changes, runtime->changes);
+}
+
+int tdm_writer_statistics(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t allocated,
+	uint64_t free_bytes, uint64_t largest)
+{
+	struct tdm_quiet guard;
+	tdm_quiet_begin(&guard);
+	enum tdm_entered how = tdm_wdevice_enter(device, self);
+	struct tdm_wruntime *runtime = how != TDM_NOT_ENTERED ? have_runtime(device) : NULL;
+	if (runtime != NULL) {
+		struct tdm_ledger_statistics *row = &runtime->shared->statistics[kind];
+		uint64_t ours = device->now[kind]->bank_bytes;
+		begin_change(runtime);
+		row->reports++;
+		row->allocated = allocated;
+		row->free = free_bytes;
+		row->largest = largest;
+		row->ours = ours;
+		row->differing += allocated != ours;
+		row->tsc = tdm_clock_ticks();
+		end_change(runtime);
+	}
+	if (how != TDM_NOT_ENTERED)
+		tdm_wdevice_leave(device, self, how);
+	tdm_quiet_end(&guard);
+	if (how == TDM_NOT_ENTERED)
+		return tdm_writer_refuse(device, TDM_LOSS_NESTED, -EBUSY);
+	return runtime != NULL ? 0 : tdm_writer_refuse(device, TDM_LOSS_SPACE, -ENOSPC);
+}
+
+/* The latest trace with this id that was not released; -1: there is none. */
+static int find_trace(const struct tdm_wruntime *runtime, uint64_t id)
+{
+	int found = -1;
+	uint64_t newest = 0;
+	for (uint32_t i = 0; i < runtime->trace_count; i++) {
+		const struct tdm_wtrace *trace = &runtime->traces[i];
+		if (trace->id == id && runtime->shared->traces[i].released_tsc == 0 && trace->era >= newest) {
+			found = (int)i;
+			newest = trace->era;
+		}
+	}
+	return found;
+}
+
+static void set_exists(struct tdm_wdevice *device, struct tdm_wruntime *runtime, uint32_t i, bool exists)
+{
+	struct tdm_wtrace *trace = &runtime->traces[i];
+	if (trace->exists == exists)
+		return;
+	trace->exists = exists;
+	if (exists) {
+		trace->era = ++runtime->era;
+		runtime->shared->traces[i].first = runtime->allocs;
+		atomic_fetch_add(&device->writer->captured, 1);
+	} else {
+		runtime->shared->traces[i].last = runtime->allocs;
+		atomic_fetch_sub(&device->writer->captured, 1);
+	}
+}
+
+/* The place for another trace: in place of the oldest that was released, else of the oldest, if all are in use. */
+static uint32_t new_trace(struct tdm_wdevice *device, struct tdm_wruntime *runtime, uint64_t id)
+{
+	uint32_t at = runtime->trace_count;
+	if (at == TDM_LEDGER_TRACES) {
+		at = runtime->next_trace;
+		for (uint32_t i = 0; i < TDM_LEDGER_TRACES; i++) {
+			uint32_t next = (runtime->next_trace + i) % TDM_LEDGER_TRACES;
+			if (!runtime->traces[next].exists) {
+				at = next;
+				break;
+			}
+		}
+		runtime->next_trace = (at + 1) % TDM_LEDGER_TRACES;
+		set_exists(device, runtime, at, false);
+		tdm_store_u64(&runtime->shared->head.traces_lost, runtime->shared->head.traces_lost + 1);
+	}
+	runtime->shared->traces[at] = (struct tdm_ledger_trace){ .id = id };
+	runtime->traces[at] = (struct tdm_wtrace){ .id = id, .era = runtime->era };
+	if (at == runtime->trace_count) {
+		runtime->trace_count++;
+		atomic_store_explicit((_Atomic uint32_t *)&runtime->shared->head.trace_count, runtime->trace_count,
+			memory_order_release);
+	}
+	return at;
+}
+
+static void release_trace(struct tdm_wdevice *device, struct tdm_wruntime *runtime, uint32_t i, uint64_t tsc)
+{
+	if (!runtime->traces[i].exists)
+		runtime->shared->traces[i].last = runtime->shared->traces[i].first;
+	set_exists(device, runtime, i, false);
+	runtime->shared->traces[i].released_tsc = tsc;
+}
+
+/* A step of the trace at `i`. One whose capture was not seen exists from now on. */
+static void apply_step(
+	struct tdm_wdevice *device, struct tdm_wruntime *runtime, uint32_t i, enum tdm_step step, uint64_t tsc)
+{
+	struct tdm_ledger_trace *row = &runtime->shared->traces[i];
+	switch (step) {
+	case TDM_STEP_TRACE_BEGAN:
+		row->began_tsc = tsc;
+		break;
+	case TDM_STEP_TRACE_ENDED:
+		row->ended_tsc = tsc;
+		set_exists(device, runtime, i, true);
+		break;
+	case TDM_STEP_TRACE_REPLAYED:
+		row->replayed_tsc = tsc;
+		row->replays++;
+		set_exists(device, runtime, i, true);
+		break;
+	default:
+		release_trace(device, runtime, i, tsc);
+	}
+}
+
+/* False when there is no room. */
+static bool step_traces(struct tdm_wdevice *device, enum tdm_step step, uint64_t id, uint64_t tsc, uint32_t stack)
+{
+	bool is_of_trace = step >= TDM_STEP_TRACE_BEGAN;
+	struct tdm_wruntime *runtime = is_of_trace ? have_runtime(device)
+						   : atomic_load_explicit(&device->runtime, memory_order_relaxed);
+	if (runtime == NULL)
+		return !is_of_trace;
+	if (step == TDM_STEP_OPENED)
+		return true;
+	begin_change(runtime);
+	if (is_of_trace) {
+		int found = step != TDM_STEP_TRACE_BEGAN ? find_trace(runtime, id) : -1;
+		uint32_t at = found >= 0 ? (uint32_t)found : new_trace(device, runtime, id);
+		apply_step(device, runtime, at, step, tsc);
+		if (step == TDM_STEP_TRACE_REPLAYED && tdm_wruntime_has_waiting(runtime, &runtime->traces[at]))
+			tdm_wruntime_judge(device, &runtime->traces[at], tsc, stack);
+	}
+	for (uint32_t i = 0; step == TDM_STEP_CLOSED && i < runtime->trace_count; i++)
+		if (runtime->shared->traces[i].released_tsc == 0)
+			release_trace(device, runtime, i, tsc);
+	end_change(runtime);
+	if (step == TDM_STEP_TRACE_RELEASED || step == TDM_STEP_CLOSED)
+		tdm_wruntime_forget(device);
+	return true;
+}
+
+bool tdm_writer_has_waiting(const struct tdm_wdevice *device)
+{
+	const struct tdm_wruntime *runtime = atomic_load_explicit(&device->runtime, memory_order_acquire);
+	return runtime != NULL && atomic_load_explicit(&runtime->waiting, memory_order_relaxed) != 0;
+}
+
+/* Nothing is made anew and nobody waits: nothing has to be guarded. */
+static bool is_plain(const struct tdm_wdevice *device, enum tdm_step step)
+{
+	return step == TDM_STEP_TRACE_REPLAYED && !tdm_writer_has_waiting(device) &&
+	       atomic_load_explicit(&device->runtime, memory_order_acquire) != NULL;
+}
+
+int tdm_writer_step(struct tdm_wdevice *device, struct tdm_wthread *self, enum tdm_step step, uint64_t number,
+	uint32_t thread, uint32_t stack)
 {
 	const struct tdm_report report = { .id = number, .asked = step };
-	return tdm_writer_note(device, self, TDM_LEDGER_STEP, &report, thread);
+	const struct tdm_words words = tdm_words_of(&report, 0, 0);
+	bool is_guarded = !is_plain(device, step), is_done = false;
+	struct tdm_quiet guard;
+	if (is_guarded)
+		tdm_quiet_begin(&guard);
+	enum tdm_entered how = tdm_wdevice_enter(device, self);
+	if (how != TDM_NOT_ENTERED) {
+		uint64_t tsc = tdm_clock_ticks();
+		is_done = step_traces(device, step, number, tsc, stack);
+		device->last_tsc = tsc;
+		tdm_put_record(device, device->seq + 1, tsc, TDM_LEDGER_STEP, &words, thread);
+		tdm_commit(device, device->seq + 1);
+		tdm_wdevice_leave(device, self, how);
+	}
+	if (is_guarded)
+		tdm_quiet_end(&guard);
+	if (how == TDM_NOT_ENTERED)
+		return tdm_writer_refuse(device, TDM_LOSS_NESTED, -EBUSY);
+	return is_done ? 0 : tdm_writer_refuse(device, TDM_LOSS_SPACE, -ENOSPC);
 }

@@ -165,3 +165,23 @@ int tdm_wdevice_restore_slots(struct tdm_wdevice *device)
 	device->shrink.most = device->slot_reserved;
 	return err;
 }
+
+bool tdm_wdevice_sums(const struct tdm_wdevice *device, struct tdm_ledger_now sums[TDM_KIND_COUNT])
+{
+	for (uint32_t i = 0; i < device->slot_high; i++) {
+		struct tdm_ledger_more *more;
+		const struct tdm_ledger_slot *slot = tdm_wdevice_slot(device, i, &more);
+		if (slot->birth == 0 || slot->birth > device->seq || slot->death != 0)
+			continue;
+		if (slot->kind >= TDM_KIND_COUNT)
+			return false;
+		struct tdm_ledger_now *sum = &sums[slot->kind];
+		sum->buffers++;
+		if (slot->banks == 0 || (slot->flags & TDM_SLOT_VIEW) != 0) /* as readers see it */
+			continue;
+		sum->bytes += slot->bank_bytes * slot->banks;
+		sum->bank_bytes += slot->bank_bytes;
+		sum->asked_bytes += slot->asked;
+	}
+	return true;
+}

@@ -24,6 +24,7 @@ struct writer {
 	const struct tdm_picture_json *options;
 	const struct tdm_picture *picture;
 	struct tdm_json *json;
+	uint32_t process;                  /* of the holding that is being written */
 	struct used texts, stacks, ranges; /* stacks: process << 32 | stack, since addresses belong to a process */
 	struct tdm_stack_symbols symbols;
 	struct tdm_intern functions; /* the texts of frames that were looked up */
@@ -286,7 +287,7 @@ static void put_parts(struct writer *w, const struct tdm_shape *of, const struct
 		put_kind_bytes(w, (const uint64_t *)at);
 		break;
 	case TDM_SHAPE_BUFFERS:
-		put_buffers(w, (const struct tdm_buffer_list *)at, ((const struct tdm_holding *)structure)->process);
+		put_buffers(w, (const struct tdm_buffer_list *)at, w->process);
 		break;
 	case TDM_SHAPE_TEXTS:
 		put_texts(w);
@@ -313,6 +314,15 @@ static void put_value(struct writer *w, const struct tdm_shape *of, const struct
 	case TDM_SHAPE_BITS:
 		put_bits(w, field, *(const uint32_t *)at);
 		break;
+	case TDM_SHAPE_TEXT_OF:
+	case TDM_SHAPE_STACK_OF: {
+		uint32_t number = *(const uint32_t *)at;
+		uint64_t own = field->type == TDM_SHAPE_TEXT_OF
+				       ? own_number(w, &w->texts, number, number)
+				       : own_number(w, &w->stacks, number, (uint64_t)w->process << 32 | number);
+		put_number(w, own != 0, own);
+		break;
+	}
 	case TDM_SHAPE_U32: {
 		uint32_t value = *(const uint32_t *)at;
 		put_number(w, value != UINT32_MAX && !(field->zero_is_null && value == 0), value);
@@ -355,6 +365,8 @@ static void put_value(struct writer *w, const struct tdm_shape *of, const struct
 
 static void put_structure(struct writer *w, const struct tdm_shape *shape, const char *at)
 {
+	if (shape == &tdm_shape_holding)
+		w->process = ((const struct tdm_holding *)at)->process;
 	tdm_json_object(w->json);
 	for (size_t i = 0; i < shape->field_count; i++) {
 		const struct tdm_shape_field *field = &shape->fields[i];

@@ -18,6 +18,9 @@ void tdm_follow_room_done(struct tdm_follow_room *room)
 {
 	free(room->records);
 	free(room->partners);
+	if (room->told != NULL)
+		tdm_told_room_done(room->told);
+	free(room->told);
 	*room = (struct tdm_follow_room){ 0 };
 }
 
@@ -165,6 +168,8 @@ static int give_record(struct tdm_follow_device *lane, const struct tdm_follow_l
 	const struct tdm_ledger_record *record = &room->records[i];
 	struct tdm_ledger_buffer buffer;
 	struct tdm_event event;
+	if (record->op == TDM_LEDGER_CORE_USE)
+		return 0; /* the counters have it */
 	/* The running phase comes from the phases' own area. */
 	bool is_past = !lane->is_exact || record->seq <= lane->buffers_seq || record->op == TDM_LEDGER_PHASE;
 	bool stays = record->op == TDM_LEDGER_ALLOC && room->partners[i] == TDM_MAP_NONE && !is_past;
@@ -360,12 +365,55 @@ static int give_new_usage(struct tdm_follow_device *lane, const struct tdm_follo
 	return err;
 }
 
+/* What the runtime said. */
+
+static struct tdm_told_room *told_room(struct tdm_follow_room *room)
+{
+	if (room->told == NULL)
+		room->told = calloc(1, sizeof *room->told);
+	return room->told;
+}
+
+int tdm_follow_notes_give(
+	struct tdm_follow_notes *notes, const struct tdm_follow_look *look, uint64_t now_ns, uint64_t pause_ns)
+{
+	struct tdm_ledger_notes raw;
+	if ((notes->given != NULL && now_ns - notes->read_ns < pause_ns) || tdm_ledger_notes(look->ledger, &raw) <= 0)
+		return 0;
+	notes->read_ns = now_ns;
+	if (notes->given != NULL && memcmp(&raw, notes->given, sizeof raw) == 0)
+		return 0;
+	struct tdm_told_room *room = told_room(look->room);
+	if (notes->given == NULL)
+		notes->given = malloc(sizeof raw);
+	if (notes->given == NULL || room == NULL)
+		return -ENOMEM;
+	*notes->given = raw;
+	struct tdm_notes list = tdm_notes_of(look->ledger, &raw, room);
+	struct tdm_event event = { .op = TDM_OP_NOTES, .notes = &list };
+	return give(look, &event);
+}
+
+/* Unless it is the same as before. */
+static int give_told(struct tdm_follow_device *lane, const struct tdm_follow_look *look)
+{
+	struct tdm_told told;
+	struct tdm_event event = { .op = TDM_OP_TOLD, .device = lane->number, .told = &told };
+	if (!tdm_ledger_has_told(look->ledger, look->device))
+		return 0;
+	struct tdm_told_room *room = told_room(look->room);
+	int got = room != NULL ? tdm_told_read(look->ledger, look->device, &lane->told, room, &told) : -ENOMEM;
+	return got > 0 ? give(look, &event) : got;
+}
+
 int tdm_follow_device_give(struct tdm_follow_device *lane, struct tdm_follow_look *look)
 {
 	uint32_t number;
 	if (!tdm_ledger_device_number(view_of(look), &number))
 		return 0;
 	int err = view_of(look)->version != lane->version ? give_description(lane, look, number) : 0;
+	if (err == 0)
+		err = give_told(lane, look);
 	lane->seen_seq = view_of(look)->seq;
 	unsigned wants = wants_of(look->sink, look->process, number);
 	if (err == 0 && (wants & TDM_FOLLOW_KEEP) != 0)

@@ -1,11 +1,12 @@
 /*
- * One device of a followed ledger: how much of it has been given, and giving what is new. follower.h says which events
+ * One device of a followed ledger, and the notes of its process: how much has been given, and giving what is new. follower.h says which events
  * these are and in which order. Only follower.c uses this.
  */
 #ifndef TDM_SOURCES_FOLLOW_DEVICE_H
 #define TDM_SOURCES_FOLLOW_DEVICE_H
 
 #include "sources/follower.h"
+#include "sources/ledger_told.h"
 
 /* How much of a device has been given. Starts all zero; needs no release. */
 struct tdm_follow_device {
@@ -21,6 +22,7 @@ struct tdm_follow_device {
 	uint64_t events_seq;  /* of the last event given */
 	uint64_t rare;        /* calls until then that were no allocation and no release */
 	uint64_t counts_seq[TDM_KIND_COUNT], faults[TDM_KIND_COUNT]; /* of the usage last given */
+	struct tdm_ledger_runtime_head told;                         /* of what the runtime said, as last given */
 };
 
 /* Room for records of the ring, kept between looks. Starts all zero. */
@@ -29,6 +31,7 @@ struct tdm_follow_room {
 	uint32_t *partners; /* the release of each birth, and the reverse; TDM_MAP_NONE: not among the records */
 	size_t record_cap, partner_cap;
 	struct tdm_frame frames[TDM_LEDGER_STACK_MAX];
+	struct tdm_told_room *told;   /* made when it is first needed */
 	size_t active, active_before; /* devices with new records, in this look and in the one before */
 };
 
@@ -43,6 +46,17 @@ struct tdm_follow_look {
 	struct tdm_follow_room *room;
 	int unread; /* out: 0, or why the buffers could not be read */
 };
+
+/* Notes of the process, as they were last given. Starts all zero; the owner frees `given`. */
+struct tdm_follow_notes {
+	struct tdm_ledger_notes *given; /* NULL: none were */
+	uint64_t read_ns;
+};
+
+/* Gives the notes if they have changed, but not before `pause_ns` are over since they were last read. The look's device
+ * is not used. 0, -ENOMEM or the sink's code. */
+int tdm_follow_notes_give(
+	struct tdm_follow_notes *notes, const struct tdm_follow_look *look, uint64_t now_ns, uint64_t pause_ns);
 
 /* Gives one event if it is valid. 0, or the sink's code. */
 int tdm_follow_give(const struct tdm_follow_sink *sink, uint64_t process, struct tdm_event *event);

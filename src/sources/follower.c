@@ -36,6 +36,7 @@ struct item {
 	size_t lane_count;
 	size_t modules_given;
 	uint32_t phase_count;
+	struct tdm_follow_notes notes;
 	struct tdm_follow_judged judged;
 	uint64_t found_ns, retry_ns, wait_ns, read_ns; /* monotonic clock */
 };
@@ -77,6 +78,7 @@ static void item_free(struct item *item)
 {
 	tdm_ledger_close(item->ledger);
 	free(item->lanes);
+	free(item->notes.given);
 	free(item->out.path);
 	free(item);
 }
@@ -303,6 +305,8 @@ static int give_all(struct tdm_follower *f, struct item *item, enum tdm_liveness
 		set_problem(item, look.unread, tdm_err_text(look.unread), item->read_ns);
 	if (err == 0)
 		err = give_phase(f, item);
+	if (err == 0) /* counters change all the time: they are given less often than the rest, but always at the end */
+		err = tdm_follow_notes_give(&item->notes, &look, item->read_ns, liveness == TDM_ALIVE ? STILL_NS : 0);
 	/* Some bad records are found only while buffers and events are read. */
 	if (err == 0 && tdm_ledger_refused(item->ledger) > item->out.who.refused)
 		err = give_process(f, item, liveness, holder);

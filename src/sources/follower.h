@@ -4,10 +4,12 @@
  *
  *     PROCESS, MODULE                        when they are new or have changed
  *     for each device:  DEVICE               when it is described for the first time, or anew
+ *                       TOLD                 what the runtime said, if that is new
  *                       USAGE                for each kind whose counters have changed
  *                       CLEAR, ALLOC...      a list of its live buffers, if wanted
  *                       ALLOC, FREE, ...     the events since then; LOST for those no longer in the ring
  *     PHASE                                  when another phase runs
+ *     NOTES                                  when one has changed
  *     FORGET                                 when the ledger is gone
  *
  * Counters are always given, buffers and events where they are wanted. Counters and buffers of a device are of the same

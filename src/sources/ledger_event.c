@@ -1,7 +1,7 @@
 #include "sources/ledger_event.h"
 #include "base/units.h"
 
-static uint64_t time_of(const struct tdm_ledger *ledger, uint64_t tsc)
+uint64_t tdm_ledger_time(const struct tdm_ledger *ledger, uint64_t tsc)
 {
 	uint64_t ns;
 	return tsc != 0 && tdm_ledger_monotonic(ledger, tsc, &ns) ? ns : 0;
@@ -95,7 +95,7 @@ struct tdm_usage tdm_ledger_usage(
 		.allocs = count->allocs,
 		.alloc_bytes = count->alloc_bytes,
 		.adopted = count->adopted,
-		.peak_ns = time_of(ledger, count->peak_tsc),
+		.peak_ns = tdm_ledger_time(ledger, count->peak_tsc),
 		.double_frees = faults->double_frees,
 		.unknown_frees = faults->unknown_frees,
 		.rereports = faults->rereports,
@@ -103,10 +103,11 @@ struct tdm_usage tdm_ledger_usage(
 		.out_of_memory = faults->out_of_memory,
 		.oom_bytes = faults->oom_bytes,
 		.l1_peak_bytes = kind == TDM_KIND_L1 ? view->counts[TDM_LEDGER_L1_ALL].peak_bytes : 0,
+		.is_shared = (view->shared_kinds >> kind & 1) != 0,
 	};
 }
 
-static uint32_t read_frames(struct tdm_ledger *ledger, uint32_t stack, struct tdm_frame *frames)
+uint32_t tdm_ledger_frames(struct tdm_ledger *ledger, uint32_t stack, struct tdm_frame frames[TDM_LEDGER_STACK_MAX])
 {
 	uint64_t raw[TDM_LEDGER_STACK_MAX];
 	size_t count = stack != 0 ? tdm_ledger_stack(ledger, stack, raw) : 0;
@@ -129,6 +130,7 @@ static const struct tdm_core_range *read_ranges(struct tdm_ledger *ledger, uint3
 static uint16_t flags_of(uint32_t flags)
 {
 	return (uint16_t)(((flags & TDM_SLOT_VIEW) != 0 ? TDM_EVENT_VIEW : 0) |
+			  ((flags & TDM_SLOT_SHARED) != 0 ? TDM_EVENT_SHARED : 0) |
 			  ((flags & TDM_SLOT_ADOPTED) != 0 ? TDM_EVENT_ADOPTED : 0));
 }
 
@@ -149,7 +151,7 @@ void tdm_ledger_buffer_event(struct tdm_ledger *ledger, const struct tdm_ledger_
 	const struct tdm_ledger_more *more = &buffer->more;
 	*event = (struct tdm_event){
 		.op = TDM_OP_ALLOC,
-		.time_ns = time_of(ledger, more->tsc),
+		.time_ns = tdm_ledger_time(ledger, more->tsc),
 		.kind = slot->kind,
 		.flags = flags_of(slot->flags),
 		.id = slot->id,
@@ -165,11 +167,13 @@ void tdm_ledger_buffer_event(struct tdm_ledger *ledger, const struct tdm_ledger_
 		.name = text_of(ledger, slot->name),
 		.program = text_of(ledger, more->program),
 		.frames = frames,
-		.frame_count = read_frames(ledger, slot->stack, frames),
+		.frame_count = tdm_ledger_frames(ledger, slot->stack, frames),
 	};
 	event->ranges = read_ranges(ledger, more->ranges, &event->range_count);
-	if (slot->banks == 0)
+	if (tdm_slot_is_view(slot->banks, slot->flags))
 		event->flags |= TDM_EVENT_VIEW;
+	else if (slot->banks == 0)
+		event->banks = more->holding; /* a shared one: its cores */
 }
 
 void tdm_ledger_record_event(struct tdm_ledger *ledger, const struct tdm_ledger_record *record,
@@ -181,11 +185,12 @@ void tdm_ledger_record_event(struct tdm_ledger *ledger, const struct tdm_ledger_
 		[TDM_LEDGER_OOM] = TDM_OP_OOM,
 		[TDM_LEDGER_PHASE] = TDM_OP_PHASE,
 		[TDM_LEDGER_PROGRAM] = TDM_OP_PROGRAM,
+		[TDM_LEDGER_STEP] = TDM_OP_STEP,
 		[TDM_LEDGER_BAD_FREE] = TDM_OP_FREE, /* of an unknown buffer, which the receiver notices, too */
 	};
 	*event = (struct tdm_event){
 		.op = ops[record->op],
-		.time_ns = time_of(ledger, record->tsc),
+		.time_ns = tdm_ledger_time(ledger, record->tsc),
 		.kind = record->kind,
 		.flags = flags_of(record->flags),
 		.id = record->id,
@@ -197,10 +202,12 @@ void tdm_ledger_record_event(struct tdm_ledger *ledger, const struct tdm_ledger_
 		.position = record->seq,
 		.name = text_of(ledger, record->name),
 		.frames = frames,
-		.frame_count = record->op == TDM_LEDGER_FREE ? read_frames(ledger, record->stack, frames) : 0,
+		.frame_count = record->op == TDM_LEDGER_FREE ? tdm_ledger_frames(ledger, record->stack, frames) : 0,
 	};
-	if (record->op == TDM_LEDGER_ALLOC && record->banks == 0)
+	if (record->op == TDM_LEDGER_ALLOC && tdm_slot_is_view(record->banks, record->flags))
 		event->flags |= TDM_EVENT_VIEW;
+	if (record->op == TDM_LEDGER_OOM && (record->flags & TDM_RECORD_CLASH) != 0)
+		event->flags |= TDM_EVENT_CLASH;
 	if (record->op == TDM_LEDGER_BAD_FREE)
 		event->flags |= TDM_EVENT_FAULT;
 }
@@ -209,7 +216,7 @@ void tdm_ledger_phase_event(struct tdm_ledger *ledger, const struct tdm_ledger_p
 {
 	*event = (struct tdm_event){
 		.op = TDM_OP_PHASE,
-		.time_ns = time_of(ledger, phase->begin_tsc),
+		.time_ns = tdm_ledger_time(ledger, phase->begin_tsc),
 		.address = TDM_ADDRESS_UNKNOWN,
 		.bytes_per_bank = TDM_SIZE_UNKNOWN,
 		.name = text_of(ledger, phase->name),

@@ -86,12 +86,30 @@ static uint64_t shifted(uint64_t ns, int64_t shift_ns)
 	return ns != 0 ? ns + (uint64_t)shift_ns : 0;
 }
 
+static void shift_told(struct tdm_holding *holding, int64_t shift_ns)
+{
+	struct tdm_trace *traces = (struct tdm_trace *)(uintptr_t)holding->traces;
+	struct tdm_picture_hazard *hazards = (struct tdm_picture_hazard *)(uintptr_t)holding->hazards;
+	for (size_t i = 0; i < holding->trace_count; i++) {
+		traces[i].began_ns = shifted(traces[i].began_ns, shift_ns);
+		traces[i].ended_ns = shifted(traces[i].ended_ns, shift_ns);
+		traces[i].replayed_ns = shifted(traces[i].replayed_ns, shift_ns);
+		traces[i].released_ns = shifted(traces[i].released_ns, shift_ns);
+	}
+	for (size_t i = 0; i < holding->hazard_count; i++) {
+		hazards[i].time_ns = shifted(hazards[i].time_ns, shift_ns);
+		hazards[i].replayed_ns = shifted(hazards[i].replayed_ns, shift_ns);
+	}
+}
+
 static void shift_holding(struct tdm_holding *holding, int64_t shift_ns)
 {
+	shift_told(holding, shift_ns);
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++) {
 		struct tdm_buffer *list;
 		memcpy(&list, &holding->buffers[k].list, sizeof list);
 		holding->kinds[k].peak_ns = shifted(holding->kinds[k].peak_ns, shift_ns);
+		holding->statistics[k].time_ns = shifted(holding->statistics[k].time_ns, shift_ns);
 		for (size_t i = 0; i < holding->buffers[k].count; i++)
 			list[i].born_ns = shifted(list[i].born_ns, shift_ns);
 	}

@@ -30,11 +30,13 @@ static void process_free(struct tdm_fold_process *process)
 	for (size_t i = 0; i < process->holding_count; i++) {
 		for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
 			kind_clear(&process->holdings[i]->kinds[k]);
+		tdm_fold_told_free(process->holdings[i]->told);
 		free(process->holdings[i]);
 	}
 	for (size_t i = 0; i < process->module_count; i++)
 		free(process->modules[i].path);
 	free(process->modules);
+	free(process->notes);
 	free(process->holdings);
 	free(process->place);
 	free(process);
@@ -216,26 +218,37 @@ static int make_index(struct tdm_fold_kind *kind)
 	return err;
 }
 
+/* Shared buffers may have the same bytes: only the producer knows what they take together. */
+static bool is_in_sums(const struct tdm_buffer *buffer)
+{
+	return !tdm_buffer_is_view(buffer) && !tdm_buffer_is_shared(buffer);
+}
+
 static void sums_add(struct tdm_fold_kind *kind, const struct tdm_buffer *buffer)
 {
+	if (!is_in_sums(buffer))
+		return;
 	kind->reserved += tdm_buffer_reserved(buffer);
 	kind->occupied += tdm_buffer_occupied(buffer);
-	kind->asked += tdm_buffer_is_view(buffer) ? 0 : buffer->asked_bytes;
+	kind->asked += buffer->asked_bytes;
 }
 
 static void sums_take(struct tdm_fold_kind *kind, const struct tdm_buffer *buffer)
 {
+	if (!is_in_sums(buffer))
+		return;
 	kind->reserved -= tdm_buffer_reserved(buffer);
 	kind->occupied -= tdm_buffer_occupied(buffer);
-	kind->asked -= tdm_buffer_is_view(buffer) ? 0 : buffer->asked_bytes;
+	kind->asked -= buffer->asked_bytes;
 }
 
 /* Whether the buffer fits in place of `old`, which may be NULL. */
 static bool has_room(const struct tdm_fold_kind *kind, const struct tdm_buffer *old, const struct tdm_buffer *buffer)
 {
-	uint64_t reserved = kind->reserved - (old != NULL ? tdm_buffer_reserved(old) : 0);
-	uint64_t occupied = kind->occupied - (old != NULL ? tdm_buffer_occupied(old) : 0);
-	uint64_t asked = kind->asked - (old != NULL && !tdm_buffer_is_view(old) ? old->asked_bytes : 0);
+	bool has_old = old != NULL && is_in_sums(old);
+	uint64_t reserved = kind->reserved - (has_old ? tdm_buffer_reserved(old) : 0);
+	uint64_t occupied = kind->occupied - (has_old ? tdm_buffer_occupied(old) : 0);
+	uint64_t asked = kind->asked - (has_old ? old->asked_bytes : 0);
 	return tdm_buffer_reserved(buffer) <= TDM_FOLD_BYTES_MAX - reserved &&
 	       tdm_buffer_occupied(buffer) <= TDM_FOLD_BYTES_MAX - occupied &&
 	       buffer->asked_bytes <= TDM_FOLD_BYTES_MAX - asked && kind->count < UINT32_MAX - 1;
@@ -357,6 +370,8 @@ static int apply_to_holding(struct tdm_fold *fold, struct tdm_fold_holding *hold
 	case TDM_OP_USAGE:
 		apply_usage(&holding->kinds[event->kind], event->usage);
 		return 0;
+	case TDM_OP_TOLD:
+		return tdm_fold_apply_told(fold, holding, event->told);
 	case TDM_OP_OOM:
 		if (!holding->kinds[event->kind].has_usage) {
 			holding->kinds[event->kind].usage.out_of_memory++;
@@ -389,6 +404,9 @@ static int apply(struct tdm_fold *fold, struct tdm_event *event)
 		return apply_process(process, event);
 	case TDM_OP_MODULE:
 		err = apply_module(process, event);
+		break;
+	case TDM_OP_NOTES:
+		err = tdm_fold_apply_notes(fold, process, event->notes);
 		break;
 	case TDM_OP_PHASE:
 		return tdm_intern_text(&fold->texts, event->name, &process->phase);

@@ -31,12 +31,22 @@ struct tdm_fold_kind {
 	bool is_indexed;
 };
 
+/* What the runtime said about a device of one process. */
+struct tdm_fold_told {
+	struct tdm_statistics statistics[TDM_KIND_COUNT];
+	struct tdm_trace *traces;
+	struct tdm_picture_hazard *hazards;
+	size_t trace_count, trace_cap, hazard_count, hazard_cap;
+	uint64_t traces_lost, hazards_lost;
+};
+
 /* A device of one process. */
 struct tdm_fold_holding {
 	uint32_t number;            /* with TDM_DEVICE_VIRTUAL_BIT */
 	bool has_info, has_buffers; /* has_buffers: the source has listed its buffers */
 	struct tdm_device_info info;
 	struct tdm_fold_kind kinds[TDM_KIND_COUNT];
+	struct tdm_fold_told *told; /* NULL: nothing */
 	uint32_t device; /* index into the picture; set by join_devices.c. UINT32_MAX: none */
 	uint64_t key;    /* key of that device; 0: not joined yet */
 };
@@ -49,6 +59,9 @@ struct tdm_fold_process {
 	char *place;                                       /* the path of its ledger; NULL: unknown */
 	struct tdm_module *modules;
 	size_t module_count, module_cap;
+	struct tdm_picture_note *notes;
+	size_t note_count, note_cap;
+	uint64_t notes_lost;
 	uint32_t phase;                     /* text */
 	uint64_t refused;                   /* of its events */
 	struct tdm_fold_holding **holdings; /* in the order in which the devices were named */
@@ -88,6 +101,12 @@ static inline int32_t tdm_fold_pid(const struct tdm_fold_process *process)
 {
 	return process->who.seen_pid != 0 ? process->who.seen_pid : process->who.pid;
 }
+
+/* Parts of tdm_fold_apply() (fold_told.c), and what a picture shows of them; `from` may be NULL. */
+int tdm_fold_apply_told(struct tdm_fold *fold, struct tdm_fold_holding *holding, const struct tdm_told *told);
+int tdm_fold_apply_notes(struct tdm_fold *fold, struct tdm_fold_process *process, const struct tdm_notes *notes);
+void tdm_fold_told_free(struct tdm_fold_told *told);
+void tdm_fold_show_told(const struct tdm_fold_holding *from, struct tdm_holding *to);
 
 /* The invariant, for tests and checked builds: sums match the buffers, indices agree. */
 bool tdm_fold_is_valid(const struct tdm_fold *fold);

@@ -201,7 +201,7 @@ static int take_slots(
 		const struct tdm_ledger_slot *slot = &slots[i];
 		const struct item item = { slot->kind, (slot->flags & TDM_SLOT_NO_ADDRESS) == 0, slot->address,
 			slot->bank_bytes };
-		if (tdm_ledger_slot_is_view(slot))
+		if (tdm_slot_is_view(slot->banks, slot->flags))
 			continue;
 		if (collects)
 			collect_item(look, &item);
@@ -228,7 +228,8 @@ static bool take_buffers(struct look *look, const struct tdm_fold_holding *holdi
 			else
 				take_item(look, &item);
 		}
-		exact &= kind->usage.reserved_bytes == kind->reserved && kind->usage.buffers == kind->count;
+		exact &= (kind->usage.is_shared || kind->usage.reserved_bytes == kind->reserved) &&
+			 kind->usage.buffers == kind->count;
 	}
 	return exact;
 }

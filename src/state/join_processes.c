@@ -77,6 +77,9 @@ static void describe(struct tdm_state *state, const struct tdm_fold_process *fro
 	process->ledger = from->place;
 	process->modules = from->modules;
 	process->module_count = from->module_count;
+	process->notes = from->notes;
+	process->note_count = from->note_count;
+	process->notes_lost = from->notes_lost;
 	set_user(state, process, who->uid);
 	memcpy(process->comm, from->comm, sizeof process->comm);
 	memcpy(process->command, from->command, sizeof process->command);

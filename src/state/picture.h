@@ -70,6 +70,12 @@ static inline bool tdm_buffer_is_view(const struct tdm_buffer *buffer)
 	return (buffer->flags & TDM_EVENT_VIEW) != 0;
 }
 
+/* Others of its kind may have the same bytes: its size is not part of the kind's figures. */
+static inline bool tdm_buffer_is_shared(const struct tdm_buffer *buffer)
+{
+	return (buffer->flags & TDM_EVENT_SHARED) != 0;
+}
+
 /* From before the tracking began: its age is not known. */
 static inline bool tdm_buffer_is_adopted(const struct tdm_buffer *buffer)
 {
@@ -244,6 +250,7 @@ struct tdm_picture_process {
 	size_t module_count;
 	const struct tdm_picture_note *notes;
 	size_t note_count;
+	uint64_t notes_lost; /* for which there was no room */
 	const struct tdm_picture_host *host; /* NULL: this machine */
 };
 
@@ -264,7 +271,8 @@ struct tdm_holding {
 	const struct tdm_trace *traces;
 	const struct tdm_picture_hazard *hazards;
 	size_t trace_count, hazard_count;
-	uint64_t hazards_lost; /* more than there was room for */
+	uint64_t traces_lost, hazards_lost; /* more than there was room for */
+	bool has_told;                      /* it said anything at all */
 };
 
 /* What a process counted on a device until it ended. */

@@ -181,6 +181,15 @@ static const struct tdm_shape_field who_fields[] = {
 static const struct tdm_shape who_shape = { SHAPE(who_fields) };
 #undef ROW
 
+#define ROW tdm_picture_note
+static const struct tdm_shape_field note_fields[] = {
+	{ AS(TEXT_OF, text) },
+	{ PLAIN(is_remark) },
+	{ AS(U64, value) },
+};
+static const struct tdm_shape note_shape = { SHAPE(note_fields) };
+#undef ROW
+
 #define ROW tdm_picture_process
 static void init_process(void *process)
 {
@@ -213,6 +222,8 @@ static const struct tdm_shape_field process_fields[] = {
 	{ PLAIN(refused) },
 	{ INTO(POINTER, who, who_shape) },
 	{ PLAIN(ledger) },
+	{ COUNTED(LIST, notes, note_count, TDM_SHAPE_TOLD_MAX, note_shape) },
+	{ AS(U64, notes_lost) },
 };
 static const struct tdm_shape process_shape = { SHAPE(process_fields), init_process };
 #undef ROW
@@ -240,6 +251,53 @@ static const struct tdm_shape_field amount_fields[] = {
 static const struct tdm_shape amount_shape = { SHAPE(amount_fields) };
 #undef ROW
 
+#define ROW tdm_statistics
+static const struct tdm_shape_field statistics_fields[] = {
+	{ AS(U64, reports) },
+	{ PLAIN(allocated) },
+	{ PLAIN(free) },
+	{ PLAIN(largest) },
+	{ PLAIN(ours) },
+	{ AS(U64, differing) },
+	{ TIME(time_ns) },
+};
+static const struct tdm_shape statistics_shape = { SHAPE(statistics_fields) };
+#undef ROW
+
+#define ROW tdm_trace
+static const struct tdm_shape_field trace_fields[] = {
+	{ AS(U64, id) },
+	{ TIME(began_ns) },
+	{ TIME(ended_ns) },
+	{ TIME(replayed_ns) },
+	{ TIME(released_ns) },
+	{ AS(U64, replays) },
+	{ AS(U64, allocs) },
+};
+static const struct tdm_shape trace_shape = { SHAPE(trace_fields) };
+#undef ROW
+
+#define ROW tdm_picture_hazard
+static const char *const hazard_states[] = { "waits", "live", "freed" };
+static const struct tdm_shape_field hazard_fields[] = {
+	{ AS(U64, trace) },
+	{ NAMED(CHOICE, state, hazard_states) },
+	{ NAMED(CHOICE, kind, kinds) },
+	{ AS(U64, count) },
+	{ AS(U64, id) },
+	{ AS(U64, address) },
+	{ PLAIN(asked) },
+	{ PLAIN(bank_bytes) },
+	{ TIME(time_ns) },
+	{ TIME(replayed_ns) },
+	{ AS(TEXT_OF, name) },
+	{ AS(TEXT_OF, program) },
+	{ AS(STACK_OF, stack) },
+	{ AS(STACK_OF, replay_stack) },
+};
+static const struct tdm_shape hazard_shape = { SHAPE(hazard_fields) };
+#undef ROW
+
 #define ROW tdm_holding
 static void init_holding(void *holding)
 {
@@ -254,8 +312,14 @@ static const struct tdm_shape_field holding_fields[] = {
 	{ PLAIN(descriptors) },
 	{ INTO(KINDS, kinds, amount_shape) },
 	{ AS(BUFFERS, buffers) },
+	{ PLAIN(has_told) },
+	{ INTO(KINDS, statistics, statistics_shape) },
+	{ COUNTED(LIST, traces, trace_count, TDM_SHAPE_TOLD_MAX, trace_shape) },
+	{ COUNTED(LIST, hazards, hazard_count, TDM_SHAPE_TOLD_MAX, hazard_shape) },
+	{ AS(U64, traces_lost) },
+	{ AS(U64, hazards_lost) },
 };
-static const struct tdm_shape holding_shape = { SHAPE(holding_fields), init_holding };
+const struct tdm_shape tdm_shape_holding = { SHAPE(holding_fields), init_holding };
 #undef ROW
 
 #define ROW tdm_picture_problem
@@ -278,7 +342,7 @@ static const struct tdm_shape_field picture_fields[] = {
 	{ AS(I32, ledgers_err) },
 	{ COUNTED(LIST, devices, device_count, TDM_SHAPE_DEVICES_MAX, device_shape) },
 	{ COUNTED(LIST, processes, process_count, TDM_SHAPE_PROCESSES_MAX, process_shape) },
-	{ COUNTED(LIST, holdings, holding_count, TDM_SHAPE_HOLDINGS_MAX, holding_shape) },
+	{ COUNTED(LIST, holdings, holding_count, TDM_SHAPE_HOLDINGS_MAX, tdm_shape_holding) },
 	{ COUNTED(LIST, problems, problem_count, TDM_SHAPE_PROBLEMS_MAX, problem_shape) },
 	{ "texts", .type = TDM_SHAPE_TEXTS },
 	{ "stacks", .type = TDM_SHAPE_STACKS },

@@ -23,6 +23,8 @@ enum tdm_shape_type {
 	TDM_SHAPE_CHARS, /* char[limit] */
 	TDM_SHAPE_TEXT,  /* const char *; NULL is null */
 	TDM_SHAPE_HEX,   /* uint8_t[limit]: hexadecimal digits */
+	TDM_SHAPE_TEXT_OF,  /* uint32_t: a number of the picture's texts, */
+	TDM_SHAPE_STACK_OF, /* or of its stacks */
 	TDM_SHAPE_READING,
 	TDM_SHAPE_LOSSES, /* uint64_t[limit]: an array */
 	/* A structure: */
@@ -48,6 +50,7 @@ enum {
 	TDM_SHAPE_HOLDINGS_MAX = 32768,
 	TDM_SHAPE_PROBLEMS_MAX = 1024,
 	TDM_SHAPE_BUFFERS_MAX = 2 << 20, /* of a picture */
+	TDM_SHAPE_TOLD_MAX = 4096,       /* traces, hazards and notes, each */
 };
 
 struct tdm_shape_field {
@@ -68,7 +71,7 @@ struct tdm_shape {
 	void (*init)(void *structure); /* everything unknown; NULL: zeros are right */
 };
 
-extern const struct tdm_shape tdm_shape_picture;
+extern const struct tdm_shape tdm_shape_picture, tdm_shape_holding;
 
 /*
  * A buffer is a row of numbers in this order; new ones are added at the end:

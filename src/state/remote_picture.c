@@ -411,7 +411,34 @@ static bool renumber(const struct numbers *numbers, uint32_t *number)
 	return true;
 }
 
-/* From numbers of the document to those of the texts that all pictures share. */
+static int refuse_number(struct reader *r)
+{
+	return tdm_diag_set(r->diag, TDM_ESYNTAX, 0, 0,
+		"a buffer or note has the number of a text, stack or range that does not exist");
+}
+
+/* From numbers of the document to those of the texts that all pictures share: notes, and what the runtime said. */
+static int renumber_told(struct reader *r)
+{
+	const struct tdm_picture *picture = &r->remote->picture;
+	for (size_t p = 0; p < picture->process_count; p++) {
+		struct tdm_picture_note *notes = (struct tdm_picture_note *)(uintptr_t)picture->processes[p].notes;
+		for (size_t i = 0; i < picture->processes[p].note_count; i++)
+			if (!renumber(&r->text_of, &notes[i].text))
+				return refuse_number(r);
+	}
+	for (size_t h = 0; h < picture->holding_count; h++) {
+		struct tdm_picture_hazard *list = (struct tdm_picture_hazard *)(uintptr_t)picture->holdings[h].hazards;
+		for (size_t i = 0; i < picture->holdings[h].hazard_count; i++)
+			if (!renumber(&r->text_of, &list[i].name) || !renumber(&r->text_of, &list[i].program) ||
+				!renumber(&r->stack_of, &list[i].stack) ||
+				!renumber(&r->stack_of, &list[i].replay_stack))
+				return refuse_number(r);
+	}
+	return 0;
+}
+
+/* The same for buffers. */
 static int renumber_buffers(struct reader *r)
 {
 	const struct tdm_picture *picture = &r->remote->picture;
@@ -424,9 +451,7 @@ static int renumber_buffers(struct reader *r)
 				if (!renumber(&r->text_of, &list[i].name) || !renumber(&r->text_of, &list[i].program) ||
 					!renumber(&r->stack_of, &list[i].stack) ||
 					!renumber(&r->ranges_of, &list[i].ranges))
-					return tdm_diag_set(r->diag, TDM_ESYNTAX, 0, 0,
-						"a buffer has the number of a text, stack or range that does not "
-						"exist");
+					return refuse_number(r);
 		}
 	return 0;
 }
@@ -441,6 +466,8 @@ static int check(struct reader *r)
 		return tdm_diag_set(
 			r->diag, TDM_EVERSION, 0, 0, "a picture of version %" PRIu32 ", not 1", remote->version);
 	int err = renumber_buffers(r);
+	if (err == 0)
+		err = renumber_told(r);
 	return err != 0 ? err : tdm_remote_check(&r->remote->picture, r->diag);
 }
 
@@ -472,11 +499,16 @@ void tdm_remote_picture_done(struct tdm_remote_picture *remote)
 	struct tdm_picture *picture = &remote->picture;
 	for (size_t i = 0; i < picture->device_count; i++)
 		free((void *)(uintptr_t)picture->devices[i].info);
-	for (size_t i = 0; i < picture->process_count; i++)
+	for (size_t i = 0; i < picture->process_count; i++) {
 		free((void *)(uintptr_t)picture->processes[i].who);
-	for (size_t i = 0; i < picture->holding_count; i++)
+		free((void *)(uintptr_t)picture->processes[i].notes);
+	}
+	for (size_t i = 0; i < picture->holding_count; i++) {
+		free((void *)(uintptr_t)picture->holdings[i].traces);
+		free((void *)(uintptr_t)picture->holdings[i].hazards);
 		for (size_t k = 0; k < TDM_KIND_COUNT; k++)
 			free((void *)(uintptr_t)picture->holdings[i].buffers[k].list);
+	}
 	tdm_picture_done(picture);
 	*remote = (struct tdm_remote_picture){ 0 };
 }

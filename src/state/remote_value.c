@@ -40,7 +40,8 @@ static bool put_u32(const struct tdm_shape_field *field, const struct tdm_json_t
 	uint64_t value;
 	if (!tdm_remote_u64(token, UINT32_MAX - 1, &value))
 		return false;
-	*(uint32_t *)at = field->zero_is_null && value == UINT64_MAX ? 0 : (uint32_t)value;
+	bool zero_is_null = field->zero_is_null || field->type != TDM_SHAPE_U32;
+	*(uint32_t *)at = zero_is_null && value == UINT64_MAX ? 0 : (uint32_t)value;
 	return true;
 }
 
@@ -105,6 +106,8 @@ bool tdm_remote_value(const struct tdm_shape_field *field, const struct tdm_json
 		index = tdm_remote_name(field, token);
 		*(uint8_t *)at = index >= 0 ? (uint8_t)index : 0;
 		return index >= 0;
+	case TDM_SHAPE_TEXT_OF:
+	case TDM_SHAPE_STACK_OF:
 	case TDM_SHAPE_U32:
 		return put_u32(field, token, at);
 	case TDM_SHAPE_I32:

@@ -3,6 +3,7 @@
  *
  * state.c           the order of a picture
  * fold.c            events of the ledgers into processes, holdings and buffers
+ * fold_told.c       what the runtime said, and notes
  * metal_watch.c     tt-metal's regions and their owners
  * join_devices.c    which devices of the sources are one
  * card_type.c       chips whose card is not known, but its type is

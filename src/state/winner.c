@@ -243,11 +243,14 @@ void tdm_state_ledger_amount(struct tdm_picture_amount *amount, const struct tdm
 	*amount = (struct tdm_picture_amount){
 		.from = TDM_FROM_LEDGER,
 		.is_inexact = from->has_buffers && kind->has_usage &&
-			      (usage->reserved_bytes != kind->reserved || usage->buffers != kind->count),
+			      ((!usage->is_shared && usage->reserved_bytes != kind->reserved) ||
+				      usage->buffers != kind->count),
 		.used = usage->reserved_bytes,
 		.peak = usage->peak_reserved_bytes,
 		.peak_ns = usage->peak_ns,
-		.occupied = from->has_buffers || !kind->has_usage ? kind->occupied : TDM_BYTES_UNKNOWN,
+		.occupied = usage->is_shared ? usage->reserved_bytes /* of kinds on cores, which it is about, both are one */
+			    : from->has_buffers || !kind->has_usage ? kind->occupied
+								    : TDM_BYTES_UNKNOWN,
 		.asked = usage->asked_bytes,
 		.peak_asked = usage->peak_asked_bytes,
 		.buffers = usage->buffers,
@@ -276,6 +279,7 @@ static void set_holding(struct tdm_state *state, size_t i)
 	holding->own_number = part->number;
 	holding->number = device->number >= 0 ? (uint32_t)device->number : part->number;
 	holding->descriptors = part->descriptors;
+	tdm_fold_show_told(part->ledger, holding);
 	for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
 		struct tdm_picture_amount *amount = &holding->kinds[k];
 		uint8_t from = device->kinds[k].used_from;

@@ -353,7 +353,8 @@ void tdm_act_buffer_group(struct tdm_app *app, int key)
 void tdm_act_event_op(struct tdm_app *app, int key)
 {
 	(void)key;
-	static const int ops[] = { -1, TDM_OP_ALLOC, TDM_OP_FREE, TDM_OP_OOM, TDM_OP_PHASE, TDM_OP_PROGRAM };
+	static const int ops[] = { -1, TDM_OP_ALLOC, TDM_OP_FREE, TDM_OP_OOM, TDM_OP_PHASE, TDM_OP_PROGRAM,
+		TDM_OP_STEP };
 	enum { OPS = sizeof ops / sizeof ops[0] };
 	size_t at = 0;
 	while (at < OPS - 1 && ops[at] != app->events.op)

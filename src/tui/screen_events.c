@@ -33,6 +33,7 @@ static enum tdm_ink ink_of(const struct tdm_event *event)
 		return TDM_INK_RED;
 	case TDM_OP_PHASE:
 	case TDM_OP_PROGRAM:
+	case TDM_OP_STEP:
 		return TDM_INK_CYAN;
 	default:
 		return TDM_INK_YELLOW;
@@ -92,7 +93,26 @@ static const char *name_of(const struct tdm_event *event)
 {
 	if (event->op == TDM_OP_ALLOC && (event->flags & TDM_EVENT_ADOPTED) != 0)
 		return "adopt";
+	if ((event->flags & TDM_EVENT_CLASH) != 0)
+		return "clash";
 	return event->op < TDM_OP_COUNT ? tdm_op_name((enum tdm_op)event->op) : "?";
+}
+
+/* "trace replayed 7"; the device itself is said before. */
+static void draw_step(struct tdm_pen *pen, const struct tdm_event *event)
+{
+	bool is_of_trace = event->size >= TDM_STEP_TRACE_BEGAN;
+	tdm_pen_text(pen, TDM_INK_CYAN, tdm_step_name(event->size));
+	if (is_of_trace)
+		tdm_pen_printf(pen, TDM_INK_CYAN, " %" PRIu64, event->id);
+}
+
+/* Where the two meet, if it is known. */
+static void draw_clash(struct tdm_pen *pen, const struct tdm_event *event)
+{
+	tdm_pen_text(pen, TDM_INK_RED, "circular buffers grew into L1 buffers  ");
+	if (event->id != 0 && event->address != 0)
+		tdm_pen_printf(pen, TDM_INK_RED, "(to 0x%" PRIx64 ", L1 from 0x%" PRIx64 ")  ", event->id, event->address);
 }
 
 void tdm_event_draw(struct tdm_app *app, struct tdm_area line, const struct tdm_event *event)
@@ -128,6 +148,12 @@ void tdm_event_draw(struct tdm_app *app, struct tdm_area line, const struct tdm_
 				reserved == TDM_BYTES_UNKNOWN || event->op == TDM_OP_OOM ? event->size : reserved);
 		tdm_pen_skip(&pen, 2);
 	}
+	if (event->op == TDM_OP_STEP) {
+		draw_step(&pen, event);
+		return;
+	}
+	if ((event->flags & TDM_EVENT_CLASH) != 0)
+		draw_clash(&pen, event);
 	if ((event->flags & TDM_EVENT_FAULT) != 0)
 		tdm_pen_text(&pen, TDM_INK_RED, "released twice or never allocated  ");
 	if (has_memory && event->name.len == 0 && event->stack != 0)
