@@ -57,7 +57,7 @@ static bool is_hooked(const struct tdm_live_report *report, const struct tdm_pic
 static void put_notes(const struct tdm_live_report *report, size_t process, struct tdm_buf *out, struct tdm_json *json)
 {
 	const struct tdm_picture_process *shown = &report->picture->processes[process];
-	bool from_metal = false;
+	bool is_first = true, from_metal = false;
 	for (int counters = 0; json != NULL && counters < 2; counters++) {
 		tdm_json_put_array(json, counters ? "counters" : "remarks");
 		for (size_t i = 0; i < shown->note_count; i++) {
@@ -81,7 +81,8 @@ static void put_notes(const struct tdm_live_report *report, size_t process, stru
 		if (!shown->notes[i].is_remark)
 			continue;
 		from_metal |= tdm_has_prefix(text, "metal:");
-		tdm_buf_puts(out, i == 0 ? "\n  " : "  ");
+		tdm_buf_puts(out, is_first ? "\n  " : "  ");
+		is_first = false;
 		tdm_cell_text(out, text, report->term.utf8);
 		tdm_buf_putc(out, '\n');
 	}

@@ -167,6 +167,25 @@ Processes, of a /proc that is made of files: the root of a container, files that
              looked at 43
              -> name a library, a program or the id of a process
   [2]
+
+How often the functions were called is in the ledger of the process.
+
+  $ mkfifo pipe; TIDEMARK=1 $TOOLS/tracked notes 3 wait >pipe & read ready <pipe; pid=$!; cp -r proc/42 proc/$pid
+  $ (maps /opt/libtt_metal.so $(inode root/opt/libtt_metal.so); maps /opt/libtidemark-metal.so $(inode root/opt/libtidemark-metal.so)) >proc/$pid/maps; metal $pid | grep -A1 'called' | cut -c -90
+    ok       1 hook was called
+    info     never called so far: AllocatorImpl::deallocate_buffer, GraphTracker::track_allo
+  $ sed -n '/^State/,$p' out.txt | grep -E '^State|allocate_buffer |Device::close' | cut -c -56 | sed 's/ *$//'
+  State           Calls  Function
+  there               3  AllocatorImpl::allocate_buffer
+  there               -  AllocatorImpl::deallocate_buffer
+  there               0  Device::close
+  $ kill -USR1 $pid; wait $pid
+  [7]
+  $ TIDEMARK=1 $TOOLS/tracked notes 0 wait >pipe & read ready <pipe; cp -r proc/$pid proc/$!; metal $! | grep -A2 'hook was called' | sed 's/process.*/process PID/'; kill -USR1 $!; wait $!
+    warning  no hook was called: nothing of tt-metal has been seen so far
+             looked at the ledger of process PID
+             -> if it has allocated something, its runtime was linked so that calls cannot be intercepted
+  [7]
   $ unset TIDEMARK_PROC_ROOT
 
 What cannot be looked at.
