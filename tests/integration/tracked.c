@@ -15,9 +15,8 @@
  *   lost        reports a buffer that the library refuses and so loses
  *   exec WHAT   becomes another program, which does WHAT, with its own buffers still live
  *   busy        prints "ready"; adds and removes circular buffers and L1 buffers at both ends of L1 until it is killed
- *   notes N     counts N calls of a function of tt-metal and remarks something, as the preload does; "notes N wait" then
- *               waits as above
- *   unplaced    leaves one without an address, in a region that it does not describe
+ *   notes N     counts N calls of a function of tt-metal and remarks something, as the preload does; "notes N wait"
+ * then waits as above unplaced    leaves one without an address, in a region that it does not describe
  */
 #include <signal.h>
 #include <stdbool.h>
