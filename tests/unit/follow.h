@@ -1,7 +1,7 @@
 /*
  * A follower for tests, whose events are counted, folded and written down as letters: P process, m module, d device, c
  * clear, A a listed allocation, a allocation, f release, o out of memory, h phase, g program, u usage, l lost, F
- * forget; '-' after one that changes nothing.
+ * forget, s step, t what the runtime said, n notes; '-' after one that changes nothing.
  */
 #ifndef TESTS_UNIT_FOLLOW_H
 #define TESTS_UNIT_FOLLOW_H
@@ -52,6 +52,9 @@ static inline char follow_letter(const struct tdm_event *event)
 		[TDM_OP_CLEAR] = 'c',
 		[TDM_OP_LOST] = 'l',
 		[TDM_OP_FORGET] = 'F',
+		[TDM_OP_STEP] = 's',
+		[TDM_OP_TOLD] = 't',
+		[TDM_OP_NOTES] = 'n',
 	};
 	return (event->flags & TDM_EVENT_LISTED) != 0 ? 'A' : letters[event->op];
 }

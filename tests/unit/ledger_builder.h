@@ -318,10 +318,58 @@ static inline void builder_free(struct builder *b, uint64_t device, uint32_t pla
 	b->ticks++;
 }
 
+/* What the runtime said about a device: statistics, two traces, a buffer that waits and one that is judged. */
+static inline void builder_told(struct builder *b, uint64_t device, uint32_t name, uint32_t stack)
+{
+	uint64_t offset = builder_area(b, sizeof(struct tdm_ledger_runtime));
+	struct tdm_ledger_runtime *told = builder_at(b, offset);
+	builder_device(b, device)->runtime_offset = offset;
+	told->head = (struct tdm_ledger_runtime_head){
+		.changes = 8, .hazard_changes = 6, .allocs = 5, .hazards_lost = 2, .trace_count = 2, .waiting_count = 1,
+		.judged_count = 2
+	};
+	told->statistics[TDM_KIND_DRAM] =
+		(struct tdm_ledger_statistics){ 3, 4096, 1 << 20, 1 << 19, 8192, 1, BUILDER_TICKS + 5, 0 };
+	for (uint64_t i = 0; i < 2; i++)
+		told->traces[i] = (struct tdm_ledger_trace){ .id = 7 + i,
+			.began_tsc = BUILDER_TICKS + 1,
+			.ended_tsc = BUILDER_TICKS + 2,
+			.replayed_tsc = BUILDER_TICKS + 9,
+			.replays = 4,
+			.first = i };
+	for (uint64_t i = 0; i < 3; i++)
+		told->hazards[i == 0 ? 0 : TDM_LEDGER_HAZARDS + i - 1] = (struct tdm_ledger_hazard){ .trace = 7,
+			.count = 1 + i,
+			.id = 100 + i,
+			.asked = 1000,
+			.bank_bytes = 128,
+			.tsc = BUILDER_TICKS + 3,
+			.replayed_tsc = i != 0 ? BUILDER_TICKS + 9 : 0,
+			.name = name,
+			.stack = stack,
+			.replay_stack = i == 1 ? stack : 0,
+			.state = (uint8_t)i,
+			.kind = TDM_KIND_L1 };
+}
+
+/* Two counters and a remark. */
+static inline void builder_notes(struct builder *b)
+{
+	uint32_t texts[] = { builder_text(b, "metal:allocate"), builder_text(b, "metal:free"),
+		builder_text(b, "metal: sees no traces") };
+	uint64_t offset = builder_area(b, sizeof(struct tdm_ledger_notes));
+	struct tdm_ledger_notes *notes = builder_at(b, offset);
+	builder_header(b)->notes_offset = offset;
+	notes->counters[0] = (struct tdm_ledger_note){ 12, texts[0], 0 };
+	notes->counters[2] = (struct tdm_ledger_note){ 34, texts[1], 0 };
+	notes->remarks[0] = texts[2];
+	notes->remark_count = 1;
+}
+
 enum { SAMPLE_RING = 64 }; /* records: a short ring keeps the file small */
 
 /* A ledger with a bit of everything: two devices, buffers live and freed, a view, names, a stack, modules, phases,
- * faults. */
+ * faults, what the runtime said, and notes. */
 static inline void builder_sample(struct builder *b)
 {
 	builder_init(b);
@@ -358,6 +406,9 @@ static inline void builder_sample(struct builder *b)
 	builder_alloc(b, second,
 		(struct tdm_ledger_slot){ .id = 7, .asked = 512, .flags = TDM_SLOT_VIEW, .kind = TDM_KIND_CB },
 		(struct tdm_ledger_more){ .cores = 4 });
+	builder_device(b, second)->shared_kinds = 1 << TDM_KIND_CB;
+	builder_told(b, first, weights, stack);
+	builder_notes(b);
 }
 
 static inline void builder_write(struct builder *b, const char *path)

@@ -80,7 +80,8 @@ static inline void walk_buffers(struct tdm_ledger *ledger, size_t device)
 	uint64_t counted = 0;
 	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
 		counted += tdm_ledger_device(ledger, device)->counts[k].bytes;
-	WALK_CHECK(!exact || sum == counted);
+	/* What shared buffers take is not a sum of buffers. */
+	WALK_CHECK(!exact || tdm_ledger_device(ledger, device)->shared_kinds != 0 || sum == counted);
 	free(buffers);
 }
 
@@ -109,6 +110,39 @@ static inline void walk_events(struct tdm_ledger *ledger, size_t device)
 		last += (got > 0 ? (uint64_t)got : 0) + missed;
 		WALK_CHECK(last >= before);
 	}
+}
+
+static inline void walk_told(struct tdm_ledger *ledger, size_t device)
+{
+	const struct tdm_ledger_runtime_head nothing = { 0 };
+	static struct tdm_ledger_runtime told;
+	memset(&told, 0xff, sizeof told);
+	int got = tdm_ledger_told(ledger, device, &nothing, &told);
+	WALK_CHECK(got <= 1 && (got != 1 || tdm_ledger_has_told(ledger, device)));
+	if (got != 1)
+		return;
+	WALK_CHECK(told.head.trace_count <= TDM_LEDGER_TRACES && told.head.waiting_count <= TDM_LEDGER_HAZARDS &&
+		   told.head.judged_count <= TDM_LEDGER_HAZARDS);
+	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
+		WALK_CHECK(told.statistics[k].allocated >> 60 == 0 &&
+			   told.statistics[k].differing <= told.statistics[k].reports);
+	for (uint32_t i = 0; i < 2 * TDM_LEDGER_HAZARDS; i++) {
+		const struct tdm_ledger_hazard *hazard = &told.hazards[i];
+		bool waits = i < TDM_LEDGER_HAZARDS;
+		WALK_CHECK(hazard->kind < TDM_KIND_COUNT && hazard->state < TDM_HAZARD_STATES);
+		WALK_CHECK(hazard->count == 0 || (hazard->state == TDM_HAZARD_WAITS) == waits);
+		WALK_CHECK(hazard->asked >> 60 == 0 && hazard->bank_bytes >> 60 == 0);
+	}
+}
+
+static inline void walk_notes(struct tdm_ledger *ledger)
+{
+	struct tdm_ledger_notes notes;
+	if (tdm_ledger_notes(ledger, &notes) != 1)
+		return;
+	WALK_CHECK(notes.remark_count <= TDM_LEDGER_NOTE_REMARKS);
+	for (unsigned i = 0; i < TDM_LEDGER_NOTE_COUNTERS; i++)
+		WALK_CHECK(tdm_ledger_text(ledger, notes.counters[i].text).len <= TDM_LEDGER_TEXT_MAX);
 }
 
 static inline void walk_rest(struct tdm_ledger *ledger)
@@ -277,9 +311,11 @@ static inline int ledger_walk_content(const char *path)
 		walk_view(tdm_ledger_device(ledger, i));
 		walk_buffers(ledger, i);
 		walk_events(ledger, i);
+		walk_told(ledger, i);
 		bool exact;
 		tdm_ledger_walk(ledger, i, &(struct tdm_ledger_walk){ .each = walk_slot }, &exact);
 	}
+	walk_notes(ledger);
 	walk_rest(ledger);
 	bool is_on_behalf = (tdm_ledger_flags(ledger) & TDM_LEDGER_ON_BEHALF) != 0; /* then its process may live */
 	WALK_CHECK(is_on_behalf || tdm_ledger_liveness(ledger) == TDM_DEAD);

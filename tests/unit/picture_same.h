@@ -17,6 +17,8 @@ static inline size_t size_of(const struct tdm_shape_field *field)
 	case TDM_SHAPE_BITS:
 	case TDM_SHAPE_U32:
 	case TDM_SHAPE_I32:
+	case TDM_SHAPE_TEXT_OF:
+	case TDM_SHAPE_STACK_OF:
 		return 4;
 	case TDM_SHAPE_READING:
 		return sizeof(struct tdm_reading);
@@ -89,6 +91,8 @@ static inline void check_field(const struct tdm_shape_field *field, const char *
 		break;
 	}
 	case TDM_SHAPE_BUFFERS: /* see check_buffers */
+	case TDM_SHAPE_TEXT_OF: /* see check_told */
+	case TDM_SHAPE_STACK_OF:
 		break;
 	default:
 		is_same = memcmp(x, y, size_of(field)) == 0;
@@ -135,6 +139,23 @@ static inline void check_buffer(const struct tdm_picture *a, const struct tdm_bu
 	tdm_shape_buffer_to_row(&plain_x, row_x);
 	tdm_shape_buffer_to_row(&plain_y, row_y);
 	assert_memory_equal(row_x, row_y, sizeof row_x);
+}
+
+/* Texts and stacks of notes and hazards. */
+static inline void check_told(const struct tdm_picture *a, const struct tdm_picture *b)
+{
+	for (size_t p = 0; p < a->process_count; p++)
+		for (size_t i = 0; i < a->processes[p].note_count; i++)
+			assert_string_equal(tdm_picture_text(a, a->processes[p].notes[i].text),
+				tdm_picture_text(b, b->processes[p].notes[i].text));
+	for (size_t h = 0; h < a->holding_count; h++)
+		for (size_t i = 0; i < a->holdings[h].hazard_count; i++) {
+			const struct tdm_picture_hazard *x = &a->holdings[h].hazards[i], *y = &b->holdings[h].hazards[i];
+			assert_string_equal(tdm_picture_text(a, x->name), tdm_picture_text(b, y->name));
+			assert_string_equal(tdm_picture_text(a, x->program), tdm_picture_text(b, y->program));
+			check_stack(a, x->stack, b, y->stack);
+			check_stack(a, x->replay_stack, b, y->replay_stack);
+		}
 }
 
 static inline void check_buffers(const struct tdm_picture *a, const struct tdm_picture *b)

@@ -25,6 +25,10 @@ struct world {
 	struct tdm_process whos[MAKE_PROCESSES];
 	struct tdm_buffer buffers[64];
 	size_t buffer_count;
+	struct tdm_picture_note notes[2][2];
+	struct tdm_trace traces[8];
+	struct tdm_picture_hazard hazards[8];
+	size_t told_count;
 	struct tdm_intern texts;
 	uint64_t seed;
 };
@@ -173,6 +177,37 @@ static void make_buffers(struct world *w, struct tdm_holding *holding, enum tdm_
 	}
 }
 
+static void make_notes(struct world *w, struct tdm_picture_process *process, struct tdm_picture_note notes[2])
+{
+	for (size_t i = 0; i < 2; i++) {
+		fill(w, shape_of("processes", "notes"), (char *)&notes[i]);
+		assert_int_equal(tdm_intern_text(&w->texts, tdm_str_of(i == 0 ? "metal:hook" : "metal: blind"),
+					 &notes[i].text),
+			0);
+	}
+	process->notes = notes;
+	process->note_count = 2;
+}
+
+static void make_told(struct world *w, struct tdm_holding *holding)
+{
+	struct tdm_frame frames[] = { { next(w), { NULL, 0 } }, { 0, tdm_str_of("replay (model.py:20)") } };
+	struct tdm_picture_hazard *hazards = &w->hazards[w->told_count];
+	holding->traces = &w->traces[w->told_count];
+	holding->hazards = hazards;
+	holding->trace_count = holding->hazard_count = 2;
+	for (size_t i = 0; i < 2; i++, w->told_count++) {
+		fill(w, shape_of("holdings", "traces"), (char *)&w->traces[w->told_count]);
+		fill(w, shape_of("holdings", "hazards"), (char *)&hazards[i]);
+		hazards[i].name = hazards[i].program = hazards[i].stack = hazards[i].replay_stack = 0;
+		if (i == 0)
+			continue;
+		assert_int_equal(tdm_intern_text(&w->texts, tdm_str_of("input"), &hazards[i].name), 0);
+		assert_int_equal(tdm_intern_stack(&w->texts, frames, 2, &hazards[i].stack), 0);
+		assert_int_equal(tdm_intern_stack(&w->texts, frames + 1, 1, &hazards[i].replay_stack), 0);
+	}
+}
+
 /* Three devices, the last one a board; two processes, the first on two devices. */
 static void world_init(struct world *w, uint64_t seed)
 {
@@ -202,6 +237,7 @@ static void world_init(struct world *w, uint64_t seed)
 		process->handle = 77 + i;
 		fill(w, shape_of("processes", "who"), (char *)&w->whos[i]);
 		process->who = &w->whos[i];
+		make_notes(w, process, w->notes[i]);
 		for (uint32_t d = 0; d < 2 - i; d++) {
 			struct tdm_holding *holding = make_holding(&w->make, d);
 			struct tdm_holding before = *holding;
@@ -210,6 +246,7 @@ static void world_init(struct world *w, uint64_t seed)
 			holding->device = before.device;
 			make_buffers(w, holding, TDM_KIND_L1, 5);
 			make_buffers(w, holding, TDM_KIND_CB, 1);
+			make_told(w, holding);
 		}
 	}
 	fill(w, shape_of("problems", NULL), (char *)&w->make.problems[0]);
@@ -269,6 +306,7 @@ static void test_round_trip(void **state)
 		assert_int_equal(remote.picture.board_count, 1);
 		check_same(&tdm_shape_picture, (const char *)&w->make.picture, (const char *)&remote.picture);
 		check_buffers(&w->make.picture, &remote.picture);
+		check_told(&w->make.picture, &remote.picture);
 		tdm_remote_picture_done(&remote);
 		tdm_intern_done(&texts);
 		tdm_buf_done(&out);
@@ -306,7 +344,11 @@ static void test_no_member_is_forgotten(void **state)
 	assert_int_equal(uncovered(shape_of("devices", "info")), 9);
 	assert_int_equal(uncovered(shape_of("processes", NULL)), process + 7);
 	assert_int_equal(uncovered(shape_of("processes", "who")), 13);
-	assert_int_equal(uncovered(shape_of("holdings", NULL)), 4);
+	assert_int_equal(uncovered(shape_of("processes", "notes")), 3);
+	assert_int_equal(uncovered(shape_of("holdings", NULL)), 11);
+	assert_int_equal(uncovered(shape_of("holdings", "statistics")), 0);
+	assert_int_equal(uncovered(shape_of("holdings", "traces")), 0);
+	assert_int_equal(uncovered(shape_of("holdings", "hazards")), 6);
 	assert_int_equal(uncovered(shape_of("holdings", "kinds")), 6);
 	assert_int_equal(uncovered(shape_of("problems", NULL)), problem + 10);
 	assert_int_equal(uncovered(&tdm_shape_picture), picture + 4);

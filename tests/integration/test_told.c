@@ -1,0 +1,611 @@
+/*
+ * What a runtime, or a hook in it, says about its process and devices, from the library's calls to the picture: traces
+ * and the buffers that they may overwrite, statistics, shared circular buffers, steps, clashes, counters and remarks.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "own_folder.h"
+#include "state/state.h"
+#include "tidemark.h"
+
+enum { DEVICE = 3, BANKS = 12, ROUNDS = 100, THREADS = 4, COUNTS = 20000 };
+
+/* ---- programs ---- */
+
+static void must(int err)
+{
+	if (err != 0)
+		_exit(1);
+}
+
+static void add(uint32_t kind, uint64_t id, uint64_t bytes, const char *name)
+{
+	struct tidemark_buffer buffer = TIDEMARK_BUFFER_INIT;
+	buffer.device = DEVICE;
+	buffer.kind = kind;
+	buffer.id = buffer.address = id;
+	buffer.bytes = bytes * BANKS;
+	buffer.bytes_per_bank = bytes;
+	buffer.banks = BANKS;
+	buffer.name = name != NULL ? tidemark_name(name) : 0;
+	must(tidemark_alloc(&buffer));
+}
+
+static void drop(uint32_t kind, uint64_t id)
+{
+	must(tidemark_free(DEVICE, kind, id));
+}
+
+static void step(uint32_t what, uint64_t trace)
+{
+	must(tidemark_step(DEVICE, what, trace));
+}
+
+static void capture(uint64_t trace)
+{
+	step(TIDEMARK_TRACE_BEGAN, trace);
+	step(TIDEMARK_TRACE_ENDED, trace);
+}
+
+static struct tidemark_buffer shared_cb(uint64_t id)
+{
+	struct tidemark_buffer buffer = TIDEMARK_BUFFER_INIT;
+	buffer.device = DEVICE;
+	buffer.kind = TIDEMARK_CB;
+	buffer.flags = TIDEMARK_SHARED;
+	buffer.id = id;
+	buffer.address = 4096;
+	buffer.bytes_per_bank = 1024;
+	buffer.cores = 10;
+	buffer.bytes = UINT64_C(1024) * 10;
+	return buffer;
+}
+
+/* A process that runs `program`, says that it has, and waits to be killed. */
+struct running {
+	pid_t pid;
+	int from;
+};
+
+static struct running run(void (*program)(void))
+{
+	int ends[2];
+	char word;
+	assert_int_equal(pipe(ends), 0);
+	struct running running = { .pid = fork(), .from = ends[0] };
+	if (running.pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		must(tidemark_enable());
+		program();
+		if (write(ends[1], "", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ends[1]);
+	if (read(running.from, &word, 1) != 1)
+		fail_msg("the program failed");
+	return running;
+}
+
+static void stop(const struct running *running)
+{
+	kill(running->pid, SIGKILL);
+	waitpid(running->pid, NULL, 0);
+	close(running->from);
+}
+
+/* ---- pictures ---- */
+
+static struct tdm_state *state_of(bool with_ended)
+{
+	struct tdm_state *state = tdm_state_new(&(struct tdm_state_options){
+		.ledger_dir = own_folder, .only_ledgers = true, .with_ended = with_ended, .with_crashed = true });
+	assert_non_null(state);
+	return state;
+}
+
+static const struct tdm_picture *look(struct tdm_state *state, unsigned parts)
+{
+	const struct tdm_picture *picture = tdm_state_look(state, &(struct tdm_wish){ .parts = parts });
+	assert_non_null(picture);
+	assert_true(tdm_picture_is_valid(picture));
+	for (size_t i = 0; i < picture->problem_count; i++)
+		fail_msg("%s", picture->problems[i].text);
+	return picture;
+}
+
+static const struct tdm_picture_process *process_of(const struct tdm_picture *picture, pid_t pid)
+{
+	for (size_t i = 0; i < picture->process_count; i++)
+		if (picture->processes[i].pid == pid)
+			return &picture->processes[i];
+	fail_msg("there is no process %d", (int)pid);
+	return NULL;
+}
+
+static const struct tdm_holding *holding_of(const struct tdm_picture *picture, pid_t pid)
+{
+	const struct tdm_picture_process *process = process_of(picture, pid);
+	assert_int_equal(process->holding_count, 1);
+	assert_int_equal(process->refused, 0);
+	return &picture->holdings[process->first_holding];
+}
+
+/* How many buffers the hazards in a state stand for, and in how many entries. */
+static uint64_t hazards_in(const struct tdm_holding *holding, enum tdm_hazard_state state, size_t *entries)
+{
+	uint64_t sum = 0;
+	*entries = 0;
+	for (size_t i = 0; i < holding->hazard_count; i++)
+		if (holding->hazards[i].state == state) {
+			sum += holding->hazards[i].count;
+			++*entries;
+		}
+	return sum;
+}
+
+static void check_hazards(const struct tdm_holding *holding, uint64_t waits, uint64_t live, uint64_t freed)
+{
+	size_t entries;
+	assert_int_equal(hazards_in(holding, TDM_HAZARD_WAITS, &entries), waits);
+	assert_int_equal(hazards_in(holding, TDM_HAZARD_LIVE, &entries), live);
+	assert_int_equal(hazards_in(holding, TDM_HAZARD_FREED, &entries), freed);
+}
+
+static uint64_t note_of(const struct tdm_picture *picture, const struct tdm_picture_process *process, const char *name)
+{
+	for (size_t i = 0; i < process->note_count; i++)
+		if (strcmp(tdm_picture_text(picture, process->notes[i].text), name) == 0)
+			return process->notes[i].is_remark ? UINT64_MAX - 1 : process->notes[i].value;
+	return UINT64_MAX;
+}
+
+/* ---- traces ---- */
+
+/* A loop that allocates its input in every round makes one entry, not a hundred. */
+static void decode(void)
+{
+	add(TIDEMARK_DRAM, 1, 4096, "weights");
+	capture(7);
+	must(tidemark_program("decode"));
+	for (uint64_t i = 0; i < ROUNDS; i++) {
+		add(TIDEMARK_L1, 1000 + i, 512, "input");
+		step(TIDEMARK_TRACE_REPLAYED, 7);
+		drop(TIDEMARK_L1, 1000 + i);
+	}
+}
+
+static void test_loop_makes_one_entry(void **unused)
+{
+	(void)unused;
+	struct running running = run(decode);
+	struct tdm_state *state = state_of(false);
+	const struct tdm_picture *picture = look(state, 0);
+	const struct tdm_holding *holding = holding_of(picture, running.pid);
+	assert_int_equal(holding->trace_count, 1);
+	assert_int_equal(holding->traces[0].id, 7);
+	assert_int_equal(holding->traces[0].replays, ROUNDS);
+	assert_int_equal(holding->traces[0].allocs, ROUNDS);
+	assert_true(holding->traces[0].began_ns != 0 && holding->traces[0].ended_ns >= holding->traces[0].began_ns);
+	assert_true(holding->traces[0].replayed_ns >= holding->traces[0].ended_ns);
+	assert_int_equal(holding->traces[0].released_ns, 0);
+	assert_int_equal(holding->hazard_count, 1);
+	const struct tdm_picture_hazard *hazard = &holding->hazards[0];
+	assert_int_equal(hazard->state, TDM_HAZARD_LIVE);
+	assert_int_equal(hazard->count, ROUNDS);
+	assert_int_equal(hazard->trace, 7);
+	assert_int_equal(hazard->kind, TDM_KIND_L1);
+	assert_int_equal(hazard->id, 1000);
+	assert_int_equal(hazard->bank_bytes, 512);
+	assert_string_equal(tdm_picture_text(picture, hazard->name), "input");
+	assert_string_equal(tdm_picture_text(picture, hazard->program), "decode");
+	assert_int_equal(holding->hazards_lost, 0);
+	tdm_state_free(state);
+	stop(&running);
+}
+
+static void overwrite(void)
+{
+	capture(7);
+	add(TIDEMARK_DRAM, 10, 100, NULL); /* live at the replay */
+	add(TIDEMARK_DRAM, 11, 200, NULL); /* freed before it */
+	drop(TIDEMARK_DRAM, 11);
+	add(TIDEMARK_DRAM, 12, 300, NULL); /* freed, and its id is used again: both count */
+	drop(TIDEMARK_DRAM, 12);
+	add(TIDEMARK_DRAM, 12, 300, NULL);
+	/* None of these is in the way of a trace. */
+	add(TIDEMARK_TRACE, 13, 100, NULL);
+	struct tidemark_buffer view = TIDEMARK_BUFFER_INIT, cb = shared_cb(15);
+	view.device = DEVICE;
+	view.id = 14;
+	view.flags = TIDEMARK_VIEW;
+	must(tidemark_alloc(&view));
+	must(tidemark_alloc(&cb));
+	step(TIDEMARK_TRACE_REPLAYED, 7);
+	add(TIDEMARK_DRAM, 16, 400, NULL); /* waits */
+}
+
+static void test_live_and_freed(void **unused)
+{
+	(void)unused;
+	struct running running = run(overwrite);
+	struct tdm_state *state = state_of(false);
+	check_hazards(holding_of(look(state, 0), running.pid), 1, 2, 2);
+	stop(&running);
+	/* The same after the process was killed. */
+	check_hazards(holding_of(look(state, 0), running.pid), 1, 2, 2);
+	tdm_state_free(state);
+}
+
+/* A trace overwrites only what was allocated after its capture. */
+static void two_traces(void)
+{
+	capture(1);
+	add(TIDEMARK_L1_SMALL, 10, 100, NULL);
+	capture(2);
+	add(TIDEMARK_L1_SMALL, 11, 200, NULL);
+	step(TIDEMARK_TRACE_REPLAYED, 2); /* not the first buffer */
+}
+
+static void test_older_buffers_are_safe(void **unused)
+{
+	(void)unused;
+	struct running running = run(two_traces);
+	struct tdm_state *state = state_of(false);
+	const struct tdm_holding *holding = holding_of(look(state, 0), running.pid);
+	check_hazards(holding, 1, 1, 0);
+	for (size_t i = 0; i < holding->hazard_count; i++) {
+		bool waits = holding->hazards[i].state == TDM_HAZARD_WAITS;
+		assert_int_equal(holding->hazards[i].bank_bytes, waits ? 100 : 200);
+		assert_int_equal(holding->hazards[i].trace, waits ? 1 : 2);
+	}
+	tdm_state_free(state);
+	stop(&running);
+}
+
+static void release(void)
+{
+	capture(1);
+	capture(2);
+	add(TIDEMARK_DRAM, 10, 100, NULL);
+	step(TIDEMARK_TRACE_RELEASED, 2); /* the other one can still overwrite it */
+}
+
+static void release_both(void)
+{
+	release();
+	step(TIDEMARK_TRACE_RELEASED, 1);
+	add(TIDEMARK_DRAM, 11, 100, NULL);
+}
+
+static void close_device(void)
+{
+	step(TIDEMARK_DEVICE_OPENED, 0);
+	release();
+	step(TIDEMARK_DEVICE_CLOSED, 0);
+	add(TIDEMARK_DRAM, 11, 100, NULL);
+}
+
+static void test_released_traces_are_no_danger(void **unused)
+{
+	static const struct {
+		void (*program)(void);
+		uint64_t waits;
+	} cases[] = { { release, 1 }, { release_both, 0 }, { close_device, 0 } };
+	(void)unused;
+	for (size_t i = 0; i < 3; i++) {
+		struct running running = run(cases[i].program);
+		struct tdm_state *state = state_of(false);
+		const struct tdm_holding *holding = holding_of(look(state, 0), running.pid);
+		check_hazards(holding, cases[i].waits, 0, 0);
+		assert_int_equal(holding->trace_count, 2);
+		tdm_state_free(state);
+		stop(&running);
+	}
+}
+
+/* More than there is room for is counted. */
+static void many(void)
+{
+	for (uint64_t i = 0; i < 70; i++) {
+		capture(100 + i);
+		step(TIDEMARK_TRACE_RELEASED, 100 + i);
+	}
+	capture(1);
+	for (uint64_t i = 0; i < 300; i++)
+		add(TIDEMARK_DRAM, 1000 + i, 1 + i, NULL);
+	for (uint64_t i = 0; i < 5000; i++) { /* alike, and freed: one more entry at most, and nobody waits in vain */
+		add(TIDEMARK_DRAM, 5000 + i, 1, NULL);
+		drop(TIDEMARK_DRAM, 5000 + i);
+	}
+}
+
+static void test_what_does_not_fit_is_counted(void **unused)
+{
+	size_t entries;
+	(void)unused;
+	struct running running = run(many);
+	struct tdm_state *state = state_of(false);
+	const struct tdm_holding *holding = holding_of(look(state, 0), running.pid);
+	assert_int_equal(hazards_in(holding, TDM_HAZARD_WAITS, &entries), 256 + 5000);
+	assert_int_equal(entries, 256);
+	assert_int_equal(holding->hazards_lost, 300 - 256);
+	assert_int_equal(holding->trace_count, 64);
+	assert_int_equal(holding->traces_lost, 7);
+	tdm_state_free(state);
+	stop(&running);
+}
+
+/* ---- figures ---- */
+
+static void statistics(void)
+{
+	add(TIDEMARK_DRAM, 1, 4096, NULL);
+	must(tidemark_report_statistics(DEVICE, TIDEMARK_DRAM, 4096, 1 << 20, 1 << 19));
+	must(tidemark_report_statistics(DEVICE, TIDEMARK_DRAM, 8192, 1 << 20, 1 << 18));
+}
+
+static void test_statistics(void **unused)
+{
+	(void)unused;
+	struct running running = run(statistics);
+	struct tdm_state *state = state_of(false);
+	const struct tdm_holding *holding = holding_of(look(state, 0), running.pid);
+	const struct tdm_statistics *dram = &holding->statistics[TDM_KIND_DRAM];
+	assert_int_equal(dram->reports, 2);
+	assert_int_equal(dram->differing, 1);
+	assert_int_equal(dram->allocated, 8192);
+	assert_int_equal(dram->ours, 4096);
+	assert_int_equal(dram->free, 1 << 20);
+	assert_int_equal(dram->largest, 1 << 18);
+	assert_true(dram->time_ns != 0);
+	assert_int_equal(holding->statistics[TDM_KIND_L1].reports, 0);
+	tdm_state_free(state);
+	stop(&running);
+}
+
+/* Two programs whose circular buffers have the same bytes, and one circular buffer with its own. */
+static void share(void)
+{
+	struct tidemark_buffer first = shared_cb(1), second = shared_cb(2), own = shared_cb(3);
+	must(tidemark_alloc(&first));
+	must(tidemark_alloc(&second));
+	must(tidemark_report_core_use(DEVICE, TIDEMARK_CB, 1500, 15000));
+	must(tidemark_report_core_use(DEVICE, TIDEMARK_CB, 1024, 10240));
+	own.flags = 0;
+	own.bytes_per_bank = 100;
+	own.bytes = 1000;
+	must(tidemark_alloc(&own));
+	must(tidemark_free(DEVICE, TIDEMARK_CB, 2));
+}
+
+static void test_shared_buffers(void **unused)
+{
+	(void)unused;
+	struct running running = run(share);
+	struct tdm_state *state = state_of(false);
+	const struct tdm_picture *picture = look(state, TDM_WISH_BUFFERS);
+	const struct tdm_holding *holding = holding_of(picture, running.pid);
+	const struct tdm_picture_amount *cb = &holding->kinds[TDM_KIND_CB];
+	assert_int_equal(cb->used, 10240 + 1000);
+	assert_int_equal(cb->peak, 15000);
+	assert_int_equal(cb->buffers, 2);
+	assert_int_equal(cb->allocs, 3);
+	assert_int_equal(cb->asked, 1000);
+	assert_false(cb->is_inexact);
+	assert_int_equal(holding->buffers[TDM_KIND_CB].count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct tdm_buffer *buffer = &holding->buffers[TDM_KIND_CB].list[i];
+		bool is_shared = buffer->id == 1;
+		assert_int_equal(tdm_buffer_is_shared(buffer), is_shared);
+		assert_false(tdm_buffer_is_view(buffer));
+		assert_int_equal(tdm_buffer_reserved(buffer), is_shared ? 10240 : 1000);
+	}
+	assert_int_equal(picture->devices[holding->device].cb_highest, 4096 + 1024);
+	assert_int_equal(picture->devices[holding->device].l1_peak, 15000);
+	tdm_state_free(state);
+	stop(&running);
+}
+
+/* ---- events ---- */
+
+static void events(void)
+{
+	step(TIDEMARK_DEVICE_OPENED, 0);
+	step(TIDEMARK_TRACE_BEGAN, 42);
+	must(tidemark_clash(DEVICE, 0x5000, 0x4800));
+	must(tidemark_clash(DEVICE, 0, 0));
+}
+
+static void test_events(void **unused)
+{
+	static const uint64_t steps[] = { TDM_STEP_OPENED, TDM_STEP_TRACE_BEGAN };
+	(void)unused;
+	struct running running = run(events);
+	struct tdm_state *state = state_of(false);
+	const struct tdm_picture *picture = look(state, TDM_WISH_EVENTS);
+	assert_int_equal(picture->event_count, 4);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(picture->events[i].op, TDM_OP_STEP);
+		assert_int_equal(picture->events[i].size, steps[i]);
+		assert_int_equal(picture->events[i].id, i == 0 ? 0 : 42);
+		assert_int_equal(picture->events[i].thread, running.pid);
+	}
+	assert_int_equal(picture->events[2].op, TDM_OP_OOM);
+	assert_true((picture->events[2].flags & TDM_EVENT_CLASH) != 0);
+	assert_int_equal(picture->events[2].id, 0x5000);
+	assert_int_equal(picture->events[2].address, 0x4800);
+	assert_int_equal(picture->events[2].size, 0x800);
+	assert_int_equal(picture->events[3].size, 0);
+	assert_int_equal(holding_of(picture, running.pid)->kinds[TDM_KIND_CB].out_of_memory, 2);
+	tdm_state_free(state);
+	stop(&running);
+}
+
+/* ---- notes ---- */
+
+static void *count_many(void *counter)
+{
+	for (int i = 0; i < COUNTS; i++)
+		must(tidemark_count(*(uint32_t *)counter, 1));
+	return NULL;
+}
+
+static void renew_ledger(void)
+{
+	char before[256];
+	snprintf(before, sizeof before, "%s", tidemark_ledger_path());
+	must(unlink(before));
+	while (strcmp(before, tidemark_ledger_path()) == 0) {
+		add(TIDEMARK_DRAM, 99, 64, NULL);
+		drop(TIDEMARK_DRAM, 99);
+		usleep(1000);
+	}
+}
+
+/* Threads count while the ledger is deleted and made anew. */
+static void count_in_threads(void)
+{
+	uint32_t counter = tidemark_counter("metal:allocate_buffer");
+	pthread_t threads[THREADS];
+	must(counter == 0 || tidemark_counter("metal:allocate_buffer") != counter);
+	must(tidemark_remark("metal: a symbol is missing"));
+	must(tidemark_remark("metal: a symbol is missing"));
+	add(TIDEMARK_DRAM, 1, 64, NULL);
+	for (int i = 0; i < THREADS; i++)
+		must(pthread_create(&threads[i], NULL, count_many, &counter));
+	renew_ledger();
+	for (int i = 0; i < THREADS; i++)
+		must(pthread_join(threads[i], NULL));
+}
+
+static void test_no_count_is_lost(void **unused)
+{
+	(void)unused;
+	struct running running = run(count_in_threads);
+	struct tdm_state *state = state_of(false);
+	const struct tdm_picture *picture = look(state, 0);
+	const struct tdm_picture_process *process = process_of(picture, running.pid);
+	assert_int_equal(process->note_count, 2);
+	assert_int_equal(note_of(picture, process, "metal:allocate_buffer"), THREADS * COUNTS);
+	assert_true(note_of(picture, process, "metal: a symbol is missing") == UINT64_MAX - 1);
+	tdm_state_free(state);
+	stop(&running);
+}
+
+static void count_in_child(void)
+{
+	uint32_t first = tidemark_counter("first"), second = tidemark_counter("second");
+	int ends[2];
+	char word;
+	must(tidemark_count(first, 5));
+	must(tidemark_count(second, 6));
+	must(tidemark_remark("said before the fork"));
+	capture(1);
+	must(pipe(ends));
+	if (fork() == 0) { /* with the parent's numbers, and without its traces */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		must(tidemark_count(second, 1));
+		add(TIDEMARK_DRAM, 1, 64, NULL);
+		must(write(ends[1], "", 1) != 1);
+		for (;;)
+			pause();
+	}
+	must(read(ends[0], &word, 1) != 1);
+}
+
+static void test_child_counts_for_itself(void **unused)
+{
+	size_t entries;
+	(void)unused;
+	struct running running = run(count_in_child);
+	struct tdm_state *state = state_of(false);
+	const struct tdm_picture *picture = look(state, 0);
+	assert_int_equal(picture->process_count, 2);
+	const struct tdm_picture_process *parent = process_of(picture, running.pid),
+					 *other = parent == picture->processes ? parent + 1 : picture->processes;
+	assert_int_equal(note_of(picture, parent, "first"), 5);
+	assert_int_equal(note_of(picture, parent, "second"), 6);
+	assert_true(note_of(picture, other, "first") == UINT64_MAX);
+	assert_int_equal(note_of(picture, other, "second"), 1);
+	assert_true(note_of(picture, other, "said before the fork") == UINT64_MAX - 1);
+	const struct tdm_holding *holding = holding_of(picture, other->pid);
+	assert_int_equal(hazards_in(holding, TDM_HAZARD_WAITS, &entries), 0);
+	kill(other->pid, SIGKILL);
+	tdm_state_free(state);
+	stop(&running);
+}
+
+static void name_too_many(void)
+{
+	char name[32];
+	for (unsigned i = 0; i < 255; i++) {
+		snprintf(name, sizeof name, "counter %u", i);
+		uint32_t counter = tidemark_counter(name);
+		must(counter == 0);
+		must(tidemark_count(counter, i));
+	}
+	must(tidemark_counter("one too many") != 0);
+	must(tidemark_count(0, 1)); /* which nobody has to check */
+	must(tidemark_count(256, 1) == 0);
+}
+
+static void test_at_most_255_counters(void **unused)
+{
+	(void)unused;
+	struct running running = run(name_too_many);
+	struct tdm_state *state = state_of(false);
+	const struct tdm_picture *picture = look(state, 0);
+	const struct tdm_picture_process *process = process_of(picture, running.pid);
+	assert_int_equal(process->note_count, 255);
+	assert_int_equal(note_of(picture, process, "counter 254"), 254);
+	tdm_state_free(state);
+	stop(&running);
+}
+
+static int set_up(void **unused)
+{
+	(void)unused;
+	return own_folder_make();
+}
+
+static int clear(void **unused)
+{
+	char command[128];
+	(void)unused;
+	snprintf(command, sizeof command, "rm -rf '%s'/*", own_folder);
+	return system(command);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_loop_makes_one_entry, clear),
+		cmocka_unit_test_teardown(test_live_and_freed, clear),
+		cmocka_unit_test_teardown(test_older_buffers_are_safe, clear),
+		cmocka_unit_test_teardown(test_released_traces_are_no_danger, clear),
+		cmocka_unit_test_teardown(test_what_does_not_fit_is_counted, clear),
+		cmocka_unit_test_teardown(test_statistics, clear),
+		cmocka_unit_test_teardown(test_shared_buffers, clear),
+		cmocka_unit_test_teardown(test_events, clear),
+		cmocka_unit_test_teardown(test_no_count_is_lost, clear),
+		cmocka_unit_test_teardown(test_child_counts_for_itself, clear),
+		cmocka_unit_test_teardown(test_at_most_255_counters, clear),
+	};
+	return cmocka_run_group_tests(tests, set_up, own_folder_remove);
+}
