@@ -420,9 +420,9 @@ static_assert(offsetof(struct tdm_ledger_notes, counters) == 64 && sizeof(struct
 static_assert(sizeof(struct tdm_ledger_statistics) == 64 && sizeof(struct tdm_ledger_trace) == 64 &&
 		      sizeof(struct tdm_ledger_hazard) == 96,
 	"frozen");
-static_assert(offsetof(struct tdm_ledger_runtime, statistics) == 64 &&
-		      offsetof(struct tdm_ledger_runtime, traces) == 768 &&
-		      offsetof(struct tdm_ledger_runtime, hazards) == 4864 && sizeof(struct tdm_ledger_runtime) == 54016,
+static_assert(
+	offsetof(struct tdm_ledger_runtime, statistics) == 64 && offsetof(struct tdm_ledger_runtime, traces) == 768 &&
+		offsetof(struct tdm_ledger_runtime, hazards) == 4864 && sizeof(struct tdm_ledger_runtime) == 54016,
 	"frozen");
 
 #endif

@@ -32,8 +32,7 @@ typedef uint64_t tdm_pair __attribute__((vector_size(16), aligned(8), may_alias)
 /* The cold side (writer_event.c). */
 bool tdm_writer_raise_peak(struct tdm_wdevice *device, unsigned counter, uint64_t number, uint64_t tsc,
 	tdm_pair bytes_and_buffers, tdm_pair bank_and_asked);
-void tdm_writer_count_view(
-	struct tdm_wdevice *device, uint32_t kind, uint64_t number, bool is_free, uint32_t flags);
+void tdm_writer_count_view(struct tdm_wdevice *device, uint32_t kind, uint64_t number, bool is_free, uint32_t flags);
 void tdm_writer_cap_totals(uint64_t *alloc_bytes, uint64_t *alloc_asked);
 int tdm_writer_alloc_far(struct tdm_wdevice *device, const struct tdm_report *report,
 	const struct tdm_report_extra *extra, uint32_t hash);

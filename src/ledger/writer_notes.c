@@ -22,8 +22,7 @@ static struct tdm_ledger_notes *have_notes(struct tdm_writer *writer)
 		writer->notes_retry = RETRY_AFTER;
 		return NULL;
 	}
-	atomic_store_explicit(
-		(_Atomic uint64_t *)&writer->file.header->notes_offset, offset, memory_order_release);
+	atomic_store_explicit((_Atomic uint64_t *)&writer->file.header->notes_offset, offset, memory_order_release);
 	atomic_store_explicit(&writer->notes, at, memory_order_release);
 	return at;
 }
@@ -60,8 +59,8 @@ static int note(struct tdm_writer *writer, const unsigned *counter, const char *
 		if (notes != NULL && counter == NULL)
 			add_remark(writer, notes, blob);
 		else if (notes != NULL)
-			atomic_store_explicit((_Atomic uint32_t *)&notes->counters[*counter].text, blob,
-				memory_order_release);
+			atomic_store_explicit(
+				(_Atomic uint32_t *)&notes->counters[*counter].text, blob, memory_order_release);
 		tdm_lock_give(&writer->file_lock);
 	}
 	tdm_ledger_file_clock(&writer->file);

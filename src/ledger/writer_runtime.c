@@ -45,8 +45,7 @@ static bool count_common(
 	return true;
 }
 
-static int core_use_inside(
-	struct tdm_wdevice *device, uint32_t kind, const struct tdm_wcommon *common, uint32_t thread)
+static int core_use_inside(struct tdm_wdevice *device, uint32_t kind, const struct tdm_wcommon *common, uint32_t thread)
 {
 	const struct tdm_report record = { .kind = kind, .asked = common->bytes };
 	const struct tdm_words words = tdm_words_of(&record, 0, common->bank_bytes);

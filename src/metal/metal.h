@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "metal/hook_list.h"
+#include "metal/trust.h"
 #include "tidemark.h"
 
 enum tdm_metal_hook {
@@ -44,19 +45,30 @@ struct tdm_metal_ask {
 #undef X
 };
 
+/* Places in objects of the runtime, each used only as far as it was proven: see metal/trust.h. */
+struct tdm_metal_places {
+	struct tdm_metal_judgement device, size, type[TDM_METAL_TYPES];
+	uint32_t device_at; /* in a buffer; its size and type follow */
+	bool has_device;    /* device_at is known */
+	uint32_t shards_at; /* where the cores of a sharded buffer were found last; 0: nowhere yet */
+};
+
 /* A copy of the runtime in this process. Never unloaded or freed once found: we keep a handle. */
 struct tdm_metal_runtime {
 	uintptr_t low, high; /* its addresses, from its first to its last segment */
 	void *next[TDM_METAL_HOOK_COUNT];
 	struct tdm_metal_ask ask;
-	void *handle;       /* for dlsym() */
-	uint32_t number;    /* 0 for the first one found */
-	bool is_distrusted; /* it gave nonsense: calls are passed on, and nothing is asked or reported */
+	struct tdm_metal_places places;
+	void *handle;         /* for dlsym() */
+	bool is_distrusted;   /* it gave nonsense: calls are passed on, and nothing is asked or reported */
+	bool has_allocations; /* allocate_buffer() was called */
+	bool is_by_tracker;   /* buffers are reported by track_allocate(), because allocate_buffer() cannot be hooked */
+	bool is_explained;    /* what is not seen of it was said */
 };
 
-/* The runtime that `caller` (a return address) belongs to, or whose function it calls: its own library, else the one
- * that its library's dependencies give, else the one this thread used last, else any that has the function. NULL: no
- * library in this process has it. Does not change errno. */
+/* The runtime that `caller` (a return address) belongs to, or whose function it calls: the one in its own library, else
+ * among that library's dependencies, else the one that this thread used last, else any that has the function. NULL: no
+ * library of this process has it. Leaves errno as it is. */
 struct tdm_metal_runtime *tdm_metal_runtime_slow(enum tdm_metal_hook hook, const void *caller);
 
 extern struct tdm_metal_runtime *tdm_metal_main; /* the first one found; NULL: none yet */
@@ -101,6 +113,9 @@ void tdm_metal_count(enum tdm_metal_hook hook);
 /* Tells readers something, once in the life of a process; `text` is a constant. */
 void tdm_metal_remark_once(const char *text);
 
+/* Says once what cannot be seen of a runtime, because it lacks functions. */
+void tdm_metal_explain(struct tdm_metal_runtime *runtime);
+
 /* Marks the runtime as not to be believed, with a remark that says why. */
 void tdm_metal_distrust(struct tdm_metal_runtime *runtime, const char *why);
 
@@ -111,17 +126,10 @@ bool tdm_metal_copy(void *to, const void *from, size_t size);
 void tdm_metal_lock(void);
 void tdm_metal_unlock(void);
 
-/*
- * Devices.
- */
+/* The logical numbers of the chips of an IDevice: of a Device, or of those of a MeshDevice that are on this host. At
+ * most `cap` of them; their number, 0: not known. May call the runtime, once for each device. */
+size_t tdm_metal_chips(struct tdm_metal_runtime *runtime, const void *device, uint32_t *chips, size_t cap);
+
 enum { TDM_METAL_CHIPS_MAX = 1024 };
-
-/* The logical numbers of the chips of an IDevice (a Device, or a MeshDevice, whose chips are all on this host), at most
- * `cap` of them. Their number; 0: not known. May call the runtime. */
-size_t tdm_metal_chips(struct tdm_metal_runtime *runtime, const void *idevice, uint32_t *chips, size_t cap);
-
-/* Describes the chips of an IDevice to readers if that has not been done yet; called with a buffer's allocator when it
- * is first seen. May call the runtime. */
-void tdm_metal_see_device(struct tdm_metal_runtime *runtime, const void *idevice);
 
 #endif

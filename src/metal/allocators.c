@@ -1,0 +1,260 @@
+#include "metal/allocators.h"
+#include "base/clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	ALLOCATORS_MAX = 4096,
+	USES_PER_LOOK = 16, /* uses of allocators by a thread between two looks at the clock */
+};
+#define STATISTICS_NS (250 * TDM_NS_PER_MS)
+
+_Thread_local struct tdm_metal_allocator_cache tdm_metal_used_last __attribute__((tls_model("initial-exec")));
+uint32_t tdm_metal_generation = 1;
+
+/* Under tdm_metal_lock(). The place of an allocator is its number; it is used again after the allocator's end, so that
+ * a device that is opened again has the same ids. */
+static struct tdm_metal_allocator *allocators[ALLOCATORS_MAX];
+static size_t allocator_count;
+
+static struct tdm_metal_allocator *find(const void *allocator)
+{
+	for (size_t i = 0; i < allocator_count; i++)
+		if (allocators[i]->is_live && allocators[i]->allocator == allocator)
+			return allocators[i];
+	return NULL;
+}
+
+struct tdm_metal_allocator *tdm_metal_allocator_find(const void *allocator)
+{
+	tdm_metal_lock();
+	struct tdm_metal_allocator *found = find(allocator);
+	tdm_metal_unlock();
+	return found;
+}
+
+/* A place for a new allocator; under the lock. Places are never freed: other threads may look at one that has ended. */
+static struct tdm_metal_allocator *take_place(void)
+{
+	for (size_t i = 0; i < allocator_count; i++)
+		if (!allocators[i]->is_live)
+			return allocators[i];
+	if (allocator_count == ALLOCATORS_MAX)
+		return NULL;
+	struct tdm_metal_allocator *place = calloc(1, sizeof *place);
+	if (place != NULL) {
+		place->number = allocator_count;
+		allocators[allocator_count++] = place;
+	}
+	return place;
+}
+
+/* What the allocator says about itself; false: nonsense. */
+static bool ask_banks(struct tdm_metal_allocator *new)
+{
+	const struct tdm_metal_ask *ask = &new->runtime->ask;
+	static const uint64_t types[TDM_METAL_KINDS] = { 0, TDM_METAL_TYPE_L1, TDM_METAL_TYPE_L1_SMALL,
+		TDM_METAL_TYPE_TRACE };
+	for (size_t i = 0; i < TDM_METAL_KINDS && ask->num_banks != NULL; i++) {
+		new->banks[i] = ask->num_banks(new->allocator, &types[i]);
+		if (new->banks[i] > TDM_METAL_BANKS_MAX)
+			return false;
+	}
+	if (ask->bank_size != NULL && ask->base_address != NULL) {
+		uint64_t l1 = 0, size = ask->bank_size(new->allocator, &types[1]);
+		uint64_t base = ask->base_address(new->allocator, &l1);
+		if (size > TDM_METAL_BYTES_MAX || base > TDM_METAL_BYTES_MAX)
+			return false;
+		new->l1_end = base + size;
+	}
+	return true;
+}
+
+static struct tdm_metal_allocator *add(struct tdm_metal_allocator *new)
+{
+	tdm_metal_lock();
+	struct tdm_metal_allocator *place = find(new->allocator);
+	if (place == NULL && (place = take_place()) != NULL) {
+		new->number = place->number;
+		free(place->chips);
+		*place = *new;
+		new->chips = NULL;
+	}
+	tdm_metal_unlock();
+	free(new->chips);
+	return place;
+}
+
+static struct tdm_metal_allocator *make(struct tdm_metal_runtime *runtime, const void *allocator, const void *device)
+{
+	uint32_t chips[TDM_METAL_CHIPS_MAX];
+	struct tdm_metal_allocator new = {
+		.allocator = allocator, .device = device, .runtime = runtime, .is_live = true
+	};
+	new.chip_count = tdm_metal_chips(runtime, device, chips, TDM_METAL_CHIPS_MAX);
+	if (new.chip_count == 0)
+		tdm_metal_remark_once("metal: buffers of a device whose chips are not known are not shown");
+	else if ((new.chips = malloc(new.chip_count * sizeof *new.chips)) == NULL)
+		return NULL;
+	if (new.chip_count != 0)
+		memcpy(new.chips, chips, new.chip_count * sizeof *new.chips);
+	if (!ask_banks(&new)) {
+		free(new.chips);
+		tdm_metal_distrust(runtime,
+			"metal: the runtime's allocator gives impossible figures, so nothing of it is reported");
+		return NULL;
+	}
+	return add(&new);
+}
+
+struct tdm_metal_allocator *tdm_metal_allocator_slow(
+	struct tdm_metal_runtime *runtime, const void *allocator, const void *device)
+{
+	int caller_errno = errno;
+	uint32_t generation = __atomic_load_n(&tdm_metal_generation, __ATOMIC_ACQUIRE);
+	struct tdm_metal_allocator *found = tdm_metal_allocator_find(allocator);
+	if (found != NULL && found->device != device) { /* it ended unseen, and another one has its address */
+		tdm_metal_allocator_empty(allocator);
+		tdm_metal_allocator_end(allocator);
+		found = NULL;
+	}
+	if (found == NULL)
+		found = make(runtime, allocator, device);
+	tdm_metal_explain(runtime);
+	if (found != NULL && found->epoch != tidemark_epoch_) {
+		tdm_metal_chips_describe(found);
+		found->epoch = tidemark_epoch_; /* changed by the first report of a process */
+	}
+	if (found != NULL)
+		tdm_metal_used_last = (struct tdm_metal_allocator_cache){ found, allocator, device, generation };
+	errno = caller_errno;
+	return found;
+}
+
+void tdm_metal_allocator_empty(const void *allocator)
+{
+	struct tdm_metal_allocator *found = tdm_metal_allocator_find(allocator);
+	if (found == NULL || !tidemark_is_enabled())
+		return;
+	found->is_dirty = true;
+	for (size_t i = 0; i < found->chip_count; i++)
+		for (uint32_t kind = 0; kind < TDM_METAL_KINDS; kind++)
+			tidemark_free_matching(found->chips[i], kind, UINT64_MAX << TDM_METAL_ID_BITS,
+				found->number << TDM_METAL_ID_BITS);
+}
+
+/* Whether a chip has an allocator; under the lock. */
+static bool is_used(uint32_t chip)
+{
+	for (size_t i = 0; i < allocator_count; i++)
+		for (size_t k = 0; k < allocators[i]->chip_count && allocators[i]->is_live; k++)
+			if (allocators[i]->chips[k] == chip)
+				return true;
+	return false;
+}
+
+void tdm_metal_allocator_end(const void *allocator)
+{
+	uint32_t closed[TDM_METAL_CHIPS_MAX];
+	size_t closed_count = 0;
+	tdm_metal_lock();
+	struct tdm_metal_allocator *found = find(allocator);
+	if (found != NULL) {
+		const struct tdm_metal_runtime *runtime = found->runtime;
+		found->is_live = false;
+		bool is_told =
+			runtime->next[TDM_HOOK_device_close] != NULL || runtime->next[TDM_HOOK_device_close_55] != NULL;
+		for (size_t i = 0; i < found->chip_count && !is_told; i++)
+			if (!is_used(found->chips[i]))
+				closed[closed_count++] = found->chips[i];
+	}
+	tdm_metal_unlock();
+	__atomic_fetch_add(&tdm_metal_generation, 1, __ATOMIC_RELEASE);
+	for (size_t i = 0; i < closed_count; i++)
+		tdm_metal_chip_closed(closed[i]);
+}
+
+/*
+ * Statistics. An allocator that is in use now may be asked: it lives. The others of the same chip count with what they
+ * said last, as long as they have not been used since; else the sum would not belong together, and is not reported.
+ */
+
+struct sum {
+	uint64_t allocated, free, largest;
+};
+
+/* Under the lock. */
+static bool add_up(uint32_t chip, uint32_t kind, struct sum *sum)
+{
+	*sum = (struct sum){ 0, UINT64_MAX, UINT64_MAX }; /* each believes that all the rest is free */
+	for (size_t i = 0; i < allocator_count; i++) {
+		const struct tdm_metal_allocator *each = allocators[i];
+		for (size_t k = 0; k < each->chip_count && each->is_live; k++) {
+			if (each->chips[k] != chip)
+				continue;
+			if (!each->has_statistics || each->is_dirty)
+				return false;
+			const struct tdm_metal_statistics *said = &each->said[kind];
+			sum->allocated += said->allocated;
+			sum->free = said->free < sum->free ? said->free : sum->free;
+			sum->largest = said->largest < sum->largest ? said->largest : sum->largest;
+		}
+	}
+	return true;
+}
+
+static bool is_sane(const struct tdm_metal_statistics *said)
+{
+	return said->allocated <= TDM_METAL_BYTES_MAX && said->free <= TDM_METAL_BYTES_MAX &&
+	       said->largest <= said->free;
+}
+
+static __attribute__((cold, noinline)) void ask_statistics(struct tdm_metal_allocator *allocator)
+{
+	static const uint64_t types[TDM_METAL_KINDS] = { 0, TDM_METAL_TYPE_L1, TDM_METAL_TYPE_L1_SMALL,
+		TDM_METAL_TYPE_TRACE };
+	struct tdm_metal_statistics said[TDM_METAL_KINDS];
+	__atomic_store_n(&allocator->is_dirty, false, __ATOMIC_RELAXED);
+	for (size_t i = 0; i < TDM_METAL_KINDS; i++) {
+		said[i] = allocator->runtime->ask.statistics(allocator->allocator, &types[i]);
+		if (!is_sane(&said[i])) {
+			allocator->runtime->ask.statistics = NULL;
+			tdm_metal_remark_once(
+				"metal: the runtime's own statistics are impossible, so they are not shown");
+			return;
+		}
+	}
+	tdm_metal_lock();
+	memcpy(allocator->said, said, sizeof said);
+	allocator->has_statistics = true;
+	for (size_t i = 0; i < allocator->chip_count; i++)
+		for (uint32_t kind = 0; kind < TDM_METAL_KINDS; kind++) {
+			struct sum sum;
+			if (add_up(allocator->chips[i], kind, &sum))
+				tidemark_report_statistics(
+					allocator->chips[i], kind, sum.allocated, sum.free, sum.largest);
+		}
+	tdm_metal_unlock();
+}
+
+static __attribute__((cold, noinline)) void look_at_clock(struct tdm_metal_allocator *allocator)
+{
+	uint64_t now = tdm_clock_read(CLOCK_MONOTONIC_COARSE);
+	uint64_t before = __atomic_load_n(&allocator->asked_ns, __ATOMIC_RELAXED);
+	if ((before == 0 || now - before >= STATISTICS_NS) &&
+		__atomic_compare_exchange_n(
+			&allocator->asked_ns, &before, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&
+		allocator->runtime->ask.statistics != NULL)
+		ask_statistics(allocator);
+}
+
+void tdm_metal_allocator_used(struct tdm_metal_allocator *allocator)
+{
+	static _Thread_local uint32_t uses __attribute__((tls_model("initial-exec")));
+	if (!__atomic_load_n(&allocator->is_dirty, __ATOMIC_RELAXED))
+		__atomic_store_n(&allocator->is_dirty, true, __ATOMIC_RELAXED);
+	if (__builtin_expect(++uses % USES_PER_LOOK == 0 || allocator->asked_ns == 0, 0))
+		look_at_clock(allocator);
+}

@@ -1,0 +1,88 @@
+/*
+ * The runtime's allocators and the chips that each of them gives memory of: a mesh has one for all its chips, and so
+ * has each submesh and each single device. An allocator has a number, which is part of the ids of its buffers, because
+ * addresses of different allocators on one chip are the same.
+ *
+ * A chip is described to readers when an allocator of it is first used, with what that allocator says.
+ */
+#ifndef TDM_METAL_ALLOCATORS_H
+#define TDM_METAL_ALLOCATORS_H
+
+#include "metal/metal.h"
+
+enum {
+	TDM_METAL_KINDS = 4,   /* DRAM, L1, L1_SMALL, TRACE: the first ones of enum tidemark_kind */
+	TDM_METAL_ID_BITS = 48 /* of an id that are the address */
+};
+
+struct tdm_metal_allocator {
+	const void *allocator, *device;
+	struct tdm_metal_runtime *runtime;
+	uint64_t number;
+	size_t chip_count; /* 0: not known; nothing is reported then */
+	uint32_t *chips;
+	uint32_t banks[TDM_METAL_KINDS];
+	uint64_t l1_end; /* the first address after L1, where L1_SMALL is; 0: not known */
+	uint32_t epoch;  /* of the ledger in which its chips are described */
+	bool is_live;    /* else it was destroyed, and its place may be used again */
+	bool is_dirty;   /* something changed since its statistics were asked */
+	bool has_statistics;
+	uint64_t asked_ns; /* when they were */
+	struct tdm_metal_statistics said[TDM_METAL_KINDS];
+};
+
+struct tdm_metal_allocator_cache { /* the one that this thread used last */
+	struct tdm_metal_allocator *found;
+	const void *allocator, *device;
+	uint32_t generation;
+};
+extern _Thread_local struct tdm_metal_allocator_cache tdm_metal_used_last __attribute__((tls_model("initial-exec")));
+extern uint32_t tdm_metal_generation; /* changes when an allocator or a device ends */
+
+struct tdm_metal_allocator *tdm_metal_allocator_slow(
+	struct tdm_metal_runtime *runtime, const void *allocator, const void *device);
+
+/* The allocator of this address that belongs to this IDevice, made and described if it is new. Calls the runtime then.
+ * NULL: out of memory, or of numbers. */
+static inline struct tdm_metal_allocator *tdm_metal_allocator_of(
+	struct tdm_metal_runtime *runtime, const void *allocator, const void *device)
+{
+	const struct tdm_metal_allocator_cache *last = &tdm_metal_used_last;
+	if (__builtin_expect(last->allocator == allocator && last->device == device && last->found != NULL &&
+				     last->generation == __atomic_load_n(&tdm_metal_generation, __ATOMIC_RELAXED) &&
+				     last->found->epoch == tidemark_epoch_,
+		    1))
+		return last->found;
+	return tdm_metal_allocator_slow(runtime, allocator, device);
+}
+
+/* The allocator of this address if it was used before, else NULL. */
+struct tdm_metal_allocator *tdm_metal_allocator_find(const void *allocator);
+
+/* Releases all buffers of an allocator, before the runtime does so. */
+void tdm_metal_allocator_empty(const void *allocator);
+
+/* The allocator's end; also to be called for those that were never used. */
+void tdm_metal_allocator_end(const void *allocator);
+
+/* Asks an allocator for its statistics if that is due, and reports them; to be called after it was used, when it is not
+ * locked. */
+void tdm_metal_allocator_used(struct tdm_metal_allocator *allocator);
+
+/*
+ * Chips.
+ */
+
+/* Describes the chips of an allocator, and reports that they are open. */
+void tdm_metal_chips_describe(struct tdm_metal_allocator *allocator);
+
+/* A chip was closed. */
+void tdm_metal_chip_closed(uint32_t chip);
+
+/* Whether this is a Device or a MeshDevice of the runtime. */
+bool tdm_metal_is_device(const struct tdm_metal_runtime *runtime, const void *device);
+
+/* The logical number of a Device; UINT32_MAX: not known. */
+uint32_t tdm_metal_chip_of(struct tdm_metal_runtime *runtime, const void *device);
+
+#endif

@@ -1,0 +1,451 @@
+/*
+ * Finding the runtime. It may be a library of any name, linked or loaded later, with RTLD_LOCAL (then no search by name
+ * finds it, but a handle does), and there may be several. What is known for certain is where a hook was called from:
+ * the library of the return address. Its own definition of the function is the next one; if it has none (an
+ * application, ttnn), the one among its dependencies.
+ *
+ * Libraries that call hooks are found once and kept from being unloaded, with a handle of ours. So their addresses stay
+ * theirs, and the usual way takes two comparisons. The price: a program that closes such a library finds its
+ * destructors run at exit.
+ *
+ * Another preloaded library may hook the same functions. If it comes after us, it is the next one in the order of the
+ * loader (RTLD_NEXT), and finds the runtime by itself.
+ */
+#include "metal/metal.h"
+#include "metal/hook_table.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum {
+	RUNTIMES_MAX = 16,
+	CALLERS_MAX = 64,
+	REMARKS_MAX = 64,
+	NAME_MAX_BYTES = 128,
+};
+
+struct tdm_metal_runtime *tdm_metal_main;
+static struct tdm_metal_runtime *runtimes[RUNTIMES_MAX];
+static uint32_t runtime_count;
+
+/* Which library's calls go to which runtime. Entries are only added; the count is written last. */
+static struct caller {
+	uintptr_t low, high;
+	struct tdm_metal_runtime *runtime;
+} callers[CALLERS_MAX];
+static uint32_t caller_count;
+
+static _Thread_local struct tdm_metal_runtime *used_last __attribute__((tls_model("initial-exec")));
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static bool is_constructed, has_fork_handlers;
+static uint32_t counters[TDM_METAL_HOOK_COUNT];
+static const char *said[REMARKS_MAX];
+
+void tdm_metal_lock(void)
+{
+	pthread_mutex_lock(&mutex);
+}
+
+void tdm_metal_unlock(void)
+{
+	pthread_mutex_unlock(&mutex);
+}
+
+static void after_fork_in_child(void)
+{
+	pthread_mutex_init(&mutex, NULL); /* held by the thread that forked, and by no other */
+}
+
+/* Constructors of libraries that the program was linked with may run before ours, and before libtidemark's, which reads
+ * the environment. Then we do it. TIDEMARK=auto waits for libtidemark. */
+static void begin_early(void)
+{
+	const char *own = secure_getenv("TIDEMARK"), *other = secure_getenv("TT_ALLOC_TRACKING_ENABLED");
+	if (is_constructed)
+		return;
+	if (own != NULL ? own[0] != '\0' && strcmp(own, "0") != 0 && strcmp(own, "off") != 0 && strcmp(own, "auto") != 0
+			: other != NULL && other[0] == '1')
+		tidemark_enable();
+}
+
+__attribute__((constructor)) static void note_constructed(void)
+{
+	is_constructed = true;
+}
+
+/* A loaded library: what dl_iterate_phdr() says about the one with an address. */
+struct library {
+	uintptr_t address;
+	uintptr_t low, high;
+	const char *path; /* "": the program itself */
+	size_t place;     /* in the order in which the loader looks for global symbols, at the start of the program */
+};
+
+static int compare_library(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct library *library = context;
+	uintptr_t low = UINTPTR_MAX, high = 0;
+	(void)size;
+	for (size_t i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		if (segment->p_type != PT_LOAD)
+			continue;
+		uintptr_t begin = info->dlpi_addr + segment->p_vaddr, end = begin + segment->p_memsz;
+		low = begin < low ? begin : low;
+		high = end > high ? end : high;
+	}
+	library->place++;
+	if (library->address < low || library->address >= high)
+		return 0;
+	library->low = low;
+	library->high = high;
+	library->path = info->dlpi_name;
+	return 1;
+}
+
+static bool find_library(const void *address, struct library *library)
+{
+	*library = (struct library){ .address = (uintptr_t)address };
+	return dl_iterate_phdr(compare_library, library) != 0;
+}
+
+/* A handle that keeps the library loaded; NULL for the program itself, which has none that leaves us out. */
+static void *hold(const struct library *library)
+{
+	return library->path[0] != '\0' ? dlopen(library->path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+}
+
+/* Whether a function may be the next one after ours. Not one of a library that comes before us: another preloaded one
+ * that hooks it, too, and called us as its own next. */
+static bool is_after_us(const void *function)
+{
+	struct library here, there;
+	return find_library((const void *)(uintptr_t)tdm_metal_lock, &here) && find_library(function, &there) &&
+	       there.place > here.place;
+}
+
+/* The function that a library, or one of its dependencies, has. */
+static void *find_in(void *handle, const char *symbol)
+{
+	void *found = handle != NULL ? dlsym(handle, symbol) : dlsym(RTLD_NEXT, symbol);
+	return found != NULL && is_after_us(found) ? found : NULL;
+}
+
+/* Whether a library has functions that are only asked, which no library has that only hooks. */
+static bool is_runtime(const struct library *library, void *handle)
+{
+	struct library other;
+	for (size_t i = TDM_METAL_HOOK_COUNT; i < tdm_metal_symbol_count; i++) {
+		const struct tdm_metal_symbol *symbol = &tdm_metal_symbols[i];
+		void *found = symbol->topic == TDM_METAL_BUFFERS ? dlsym(handle, symbol->symbol) : NULL;
+		if (found != NULL && find_library(found, &other) && other.low == library->low)
+			return true;
+	}
+	return false;
+}
+
+/* The function of another preloaded library that comes after us. */
+static void *find_interposer(const struct tdm_metal_runtime *runtime, const char *symbol)
+{
+	void *found = dlsym(RTLD_NEXT, symbol);
+	struct library library;
+	if (found == NULL || !find_library(found, &library) || library.low == runtime->low)
+		return NULL;
+	void *handle = hold(&library);
+	bool is_other = handle != NULL && !is_runtime(&library, handle);
+	if (handle != NULL)
+		dlclose(handle);
+	return is_other ? found : NULL;
+}
+
+static void find_functions(struct tdm_metal_runtime *runtime)
+{
+	struct tdm_metal_ask *ask = &runtime->ask;
+	void *handle = runtime->handle;
+	for (size_t i = 0; i < TDM_METAL_HOOK_COUNT; i++) {
+		runtime->next[i] = find_in(handle, tdm_metal_symbols[i].symbol);
+		void *other = runtime->next[i] != NULL ? find_interposer(runtime, tdm_metal_symbols[i].symbol) : NULL;
+		runtime->next[i] = other != NULL ? other : runtime->next[i];
+	}
+#define X(field, result, arguments, symbol, ...)                \
+	{                                                       \
+		void *found = find_in(handle, symbol);          \
+		memcpy(&ask->field, &found, sizeof ask->field); \
+	}
+	TDM_METAL_QUESTIONS(X)
+#undef X
+	/* Where AllocatorImpl is, Allocator is another class with the same functions. */
+	bool is_new = runtime->next[TDM_HOOK_allocate_buffer] != NULL;
+#define X(field, symbol, ...)                                                          \
+	if (ask->field == NULL && !(is_new && strstr(symbol, "9Allocator") != NULL)) { \
+		void *found = find_in(handle, symbol);                                 \
+		memcpy(&ask->field, &found, sizeof ask->field);                        \
+	}
+	TDM_METAL_OLD_QUESTIONS(X)
+#undef X
+}
+
+static struct tdm_metal_runtime *find_known(uintptr_t low)
+{
+	uint32_t count = __atomic_load_n(&runtime_count, __ATOMIC_ACQUIRE);
+	for (uint32_t i = 0; i < count; i++)
+		if (runtimes[i]->low == low)
+			return runtimes[i];
+	return NULL;
+}
+
+/* Adds a runtime, unless another thread has been faster. */
+static struct tdm_metal_runtime *add_runtime(struct tdm_metal_runtime *runtime)
+{
+	tdm_metal_lock();
+	struct tdm_metal_runtime *known = find_known(runtime->low);
+	bool is_first = !has_fork_handlers;
+	if (known == NULL && runtime_count < RUNTIMES_MAX) {
+		runtimes[runtime_count] = runtime;
+		__atomic_store_n(&runtime_count, runtime_count + 1, __ATOMIC_RELEASE);
+		if (tdm_metal_main == NULL)
+			__atomic_store_n(&tdm_metal_main, runtime, __ATOMIC_RELEASE);
+	}
+	has_fork_handlers = true;
+	tdm_metal_unlock();
+	if (is_first)
+		pthread_atfork(tdm_metal_lock, tdm_metal_unlock, after_fork_in_child);
+	if (known != NULL)
+		free(runtime);
+	return known != NULL ? known : runtime;
+}
+
+/* The runtime that has this function. */
+static struct tdm_metal_runtime *runtime_with(const void *function)
+{
+	struct library library;
+	if (function == NULL || !find_library(function, &library))
+		return NULL;
+	struct tdm_metal_runtime *runtime = find_known(library.low);
+	if (runtime != NULL)
+		return runtime;
+	runtime = calloc(1, sizeof *runtime);
+	if (runtime == NULL)
+		return NULL;
+	runtime->low = library.low;
+	runtime->high = library.high;
+	runtime->handle = hold(&library);
+	find_functions(runtime);
+	return add_runtime(runtime);
+}
+
+static void add_caller(const struct library *library, struct tdm_metal_runtime *runtime)
+{
+	tdm_metal_lock();
+	uint32_t i = 0;
+	while (i < caller_count && callers[i].low != library->low)
+		i++;
+	if (i == caller_count && i < CALLERS_MAX) {
+		callers[i] = (struct caller){ library->low, library->high, runtime };
+		__atomic_store_n(&caller_count, i + 1, __ATOMIC_RELEASE);
+	}
+	tdm_metal_unlock();
+}
+
+/* The runtime that a caller's library, or one of its dependencies, has. */
+static struct tdm_metal_runtime *runtime_for_caller(const void *caller, const char *symbol)
+{
+	struct library library;
+	if (!find_library(caller, &library))
+		return NULL;
+	void *handle = hold(&library);
+	struct tdm_metal_runtime *runtime = runtime_with(find_in(handle, symbol));
+	if (runtime != NULL)
+		add_caller(&library, runtime); /* and keep the handle */
+	else if (handle != NULL)
+		dlclose(handle);
+	return runtime;
+}
+
+/* Any library of the process that has the function. */
+struct search {
+	const char *symbol;
+	void *found;
+	size_t index, skip;
+	char path[4096];
+};
+
+static int take_path(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct search *search = context;
+	(void)size;
+	if (search->index++ < search->skip)
+		return 0;
+	search->skip = search->index;
+	size_t length = strlen(info->dlpi_name);
+	if (length == 0 || length >= sizeof search->path)
+		return 0;
+	memcpy(search->path, info->dlpi_name, length + 1);
+	return 1;
+}
+
+/* Paths are taken one by one: nothing may be loaded while dl_iterate_phdr() holds its lock. */
+static void *find_anywhere(const char *symbol)
+{
+	struct search search = { .symbol = symbol };
+	search.found = find_in(NULL, symbol);
+	while (search.found == NULL && dl_iterate_phdr(take_path, &search) != 0) {
+		void *handle = dlopen(search.path, RTLD_LAZY | RTLD_NOLOAD);
+		search.found = handle != NULL ? find_in(handle, symbol) : NULL;
+		search.index = 0;
+		if (handle != NULL)
+			dlclose(handle);
+	}
+	return search.found;
+}
+
+static __attribute__((cold, noinline)) struct tdm_metal_runtime *find_runtime(
+	enum tdm_metal_hook hook, const void *caller)
+{
+	const char *symbol = tdm_metal_symbols[hook].symbol;
+	begin_early();
+	struct tdm_metal_runtime *runtime = runtime_for_caller(caller, symbol);
+	if (runtime == NULL && used_last != NULL && used_last->next[hook] != NULL)
+		runtime = used_last;
+	uint32_t count = __atomic_load_n(&runtime_count, __ATOMIC_ACQUIRE);
+	for (uint32_t i = 0; i < count && runtime == NULL; i++)
+		runtime = runtimes[i]->next[hook] != NULL ? runtimes[i] : NULL;
+	return runtime != NULL ? runtime : runtime_with(find_anywhere(symbol));
+}
+
+struct tdm_metal_runtime *tdm_metal_runtime_slow(enum tdm_metal_hook hook, const void *caller)
+{
+	uint32_t count = __atomic_load_n(&caller_count, __ATOMIC_ACQUIRE);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct caller *known = &callers[i];
+		if ((uintptr_t)caller - known->low < known->high - known->low && known->runtime->next[hook] != NULL) {
+			if (__atomic_load_n(&runtime_count, __ATOMIC_RELAXED) > 1)
+				used_last = known->runtime;
+			return known->runtime;
+		}
+	}
+	int caller_errno = errno;
+	struct tdm_metal_runtime *runtime = find_runtime(hook, caller);
+	used_last = runtime != NULL ? runtime : used_last;
+	errno = caller_errno;
+	return runtime;
+}
+
+void tdm_metal_without(enum tdm_metal_hook hook)
+{
+	static const bool has_result[TDM_METAL_HOOK_COUNT] = {
+		[TDM_HOOK_allocate_buffer] = true,
+		[TDM_HOOK_allocate_buffer_57] = true,
+		[TDM_HOOK_allocate_buffer_56] = true,
+		[TDM_HOOK_allocate_buffer_55] = true,
+		[TDM_HOOK_begin_trace] = true,
+		[TDM_HOOK_begin_trace_cq] = true,
+		[TDM_HOOK_device_close] = true,
+		[TDM_HOOK_device_close_55] = true,
+	};
+	if (!has_result[hook])
+		return;
+	const char *parts[] = {
+		"libtidemark-metal: symbol lookup error: undefined symbol: ", tdm_metal_symbols[hook].symbol, "\n"
+	};
+	for (size_t i = 0; i < 3; i++)
+		if (write(STDERR_FILENO, parts[i], strlen(parts[i])) < 0)
+			break;
+	_exit(127); /* as the loader does */
+}
+
+static __attribute__((cold, noinline)) uint32_t find_counter(enum tdm_metal_hook hook)
+{
+	char name[NAME_MAX_BYTES] = "metal:";
+	strncat(name, tdm_metal_symbols[hook].name, sizeof name - sizeof "metal:");
+	uint32_t counter = tidemark_counter(name);
+	__atomic_store_n(&counters[hook], counter, __ATOMIC_RELAXED);
+	return counter;
+}
+
+void tdm_metal_count(enum tdm_metal_hook hook)
+{
+	uint32_t counter = __atomic_load_n(&counters[hook], __ATOMIC_RELAXED);
+	if (__builtin_expect(counter == 0, 0))
+		counter = find_counter(hook);
+	if (counter != 0)
+		tidemark_count(counter, 1);
+}
+
+void tdm_metal_remark_once(const char *text)
+{
+	bool is_new = tidemark_is_enabled();
+	tdm_metal_lock();
+	for (size_t i = 0; i < REMARKS_MAX && is_new; i++) {
+		if (said[i] == NULL) {
+			said[i] = text;
+			break;
+		}
+		is_new = said[i] != text;
+	}
+	tdm_metal_unlock();
+	if (is_new)
+		tidemark_remark(text);
+}
+
+void tdm_metal_explain(struct tdm_metal_runtime *runtime)
+{
+	char text[NAME_MAX_BYTES];
+	if (!tidemark_is_enabled() || __atomic_exchange_n(&runtime->is_explained, true, __ATOMIC_RELAXED))
+		return;
+	bool *present = calloc(tdm_metal_symbol_count, sizeof *present);
+	for (size_t i = 0; i < tdm_metal_symbol_count && present != NULL; i++)
+		present[i] = find_in(runtime->handle, tdm_metal_symbols[i].symbol) != NULL;
+	for (int topic = 0; topic < TDM_METAL_TOPICS && present != NULL; topic++) {
+		const char *missing = tdm_metal_missing((enum tdm_metal_topic)topic, present);
+		if (missing == NULL)
+			continue;
+		snprintf(text, sizeof text, "metal: %s not seen: this runtime has no %s",
+			tdm_metal_topic_name((enum tdm_metal_topic)topic), missing);
+		tidemark_remark(text);
+	}
+	free(present);
+}
+
+void tdm_metal_distrust(struct tdm_metal_runtime *runtime, const char *why)
+{
+	if (!__atomic_exchange_n(&runtime->is_distrusted, true, __ATOMIC_RELAXED))
+		tdm_metal_remark_once(why);
+}
+
+/* For kernels that forbid the usual call: whether the kernel can read 8 bytes there, which it tries before it finds
+ * that the request makes no sense. */
+static bool is_readable(uintptr_t at)
+{
+	return syscall(SYS_rt_sigprocmask, -1, at & ~(uintptr_t)7, NULL, 8) == 0 || errno != EFAULT;
+}
+
+__attribute__((no_sanitize("address", "thread"))) static bool copy_by_probing(char *to, uintptr_t from, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		if ((i == 0 || (from + i) % 8 == 0) && !is_readable(from + i))
+			return false;
+		to[i] = *(const volatile char *)(from + i);
+	}
+	return true;
+}
+
+bool tdm_metal_copy(void *to, const void *from, size_t size)
+{
+	int caller_errno = errno;
+	struct iovec there = { (void *)(uintptr_t)from, size }, here = { to, size };
+	ssize_t got = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
+	bool is_good = got == (ssize_t)size;
+	if (got < 0 && errno != EFAULT)
+		is_good = copy_by_probing(to, (uintptr_t)from, size);
+	errno = caller_errno;
+	return is_good;
+}
