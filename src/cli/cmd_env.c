@@ -169,7 +169,7 @@ static int put_mounts(struct request *request, struct tdm_buf *out, struct tdm_j
 {
 	struct tdm_objects objects = { 0 };
 	char mount[2 * PATH_MAX + 8];
-	const char *dir = request->dir != NULL ? request->full_dir : tdm_ledger_dir(NULL);
+	const char *dir = request->dir != NULL ? request->full_dir : TDM_LEDGER_DEFAULT_DIR;
 	bool has_preload = !request->no_preload && request->preload.reason[0] == '\0';
 	int err = has_preload ? tdm_objects_add(&objects, request->preload.path, NULL, request->preload.path) : 0;
 	if (err == 0 && has_preload)

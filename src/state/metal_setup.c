@@ -253,7 +253,13 @@ int tdm_metal_setup_read(struct tdm_metal_setup *setup, const char *target, cons
 		setup->calls[i] = TDM_BYTES_UNKNOWN;
 	int err = is_number(target) && access(target, F_OK) != 0 ? read_process(setup, places)
 								 : read_file_or_program(setup);
-	return err == 0 && setup->err == 0 ? look_into_all(setup, places) : err;
+	if (err == 0 && setup->err == 0)
+		err = look_into_all(setup, places);
+	/* A counter begins with the first call. */
+	for (size_t i = 0; setup->has_ledger && setup->has_preload && i < count; i++)
+		if (functions[i].is_hook && setup->calls[i] == TDM_BYTES_UNKNOWN)
+			setup->calls[i] = 0;
+	return err;
 }
 
 void tdm_metal_setup_done(struct tdm_metal_setup *setup)

@@ -177,7 +177,7 @@ How often the functions were called is in the ledger of the process.
   $ sed -n '/^State/,$p' out.txt | grep -E '^State|allocate_buffer |Device::close' | cut -c -56 | sed 's/ *$//'
   State           Calls  Function
   there               3  AllocatorImpl::allocate_buffer
-  there               -  AllocatorImpl::deallocate_buffer
+  there               0  AllocatorImpl::deallocate_buffer
   there               0  Device::close
   $ kill -USR1 $pid; wait $pid
   [7]
