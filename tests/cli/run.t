@@ -1,6 +1,6 @@
 Running a program with tracking on. The program is tests/integration/tracked.c.
 
-  $ export TIDEMARK_DIR=$PWD/shm; mkdir shm
+  $ export TIDEMARK_DIR=$PWD/shm TIDEMARK_SHM_DIR=$PWD/metal; mkdir shm metal
   $ calm() { # what differs from run to run
   >   sed -E "s|$PWD|.|; s|$TOOLS/||; s/Process [0-9]+/Process PID/; s/user [0-9]+/user UID/; s/[0-9.]+ [num]?s ago/TIME ago/" |
   >   sed -E 's/after [0-9.]+ [num]?s/after TIME/; s/ {2,}[0-9.]+ [num]?s {2,}[0-9]+ /  AGE  THREAD /; s/ {2,}[0-9.]+ [num]?s {2}/  AGE  /'
