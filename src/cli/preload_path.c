@@ -9,8 +9,7 @@
 
 /* Seen from the command: where the package and `make install` put it, where the build does; then where it was
  * configured to be. */
-static const char *const folders[] = { "../lib", "../" TDM_PACKAGE_LIBDIR, "../lib64", "../src/metal", ".",
-	TDM_LIBDIR };
+static const char *const folders[] = { "../lib", TDM_PACKAGE_LIBDIR, "../lib64", "../src/metal", ".", TDM_LIBDIR };
 
 /* LD_PRELOAD separates its files with both. */
 static const char separators[] = ": ";
