@@ -74,6 +74,11 @@ Stripped section headers change nothing. What is missing, hidden or only used is
     warning  ./libsymbolic.so was linked with -Bsymbolic: its own calls never leave it, so the hooks see few or none
              -> use a build without that option, as the published ones are
 
+Another library that has what the preload only asks is not tt-metal.
+
+  $ make_elf libother.so +_ZdlPv; metal libother.so | sed -n 2p
+    warning  it has none of the functions that the preload hooks
+
 A library that uses it is followed to the one that has it.
 
   $ make_elf lib_ttnn.so '?@today'; metal lib_ttnn.so
@@ -158,6 +163,9 @@ Processes, of a /proc that is made of files: the root of a container, files that
              looked at /opt/libtt_metal.so (deleted)
              -> look again when it has opened a device
     info     1 file could not be read, such as /opt/libtt_metal.so (deleted): No such file or directory
+  $ maps /opt/libtt_metal.so 77 >proc/42/maps; metal 42 | tail -1
+    info     1 file could not be read, such as /opt/libtt_metal.so: No such file or directory
+  $ maps '/opt/libtt_metal.so (deleted)' 77 >proc/42/maps
   $ mkdir proc/42/map_files; cp libtt_metal.so proc/42/map_files/7f0000001000-7f0000002000; metal 42 | grep -A1 is.tt-metal
     ok       /opt/libtt_metal.so (deleted) is tt-metal: its names are those of v0.78 or later
     info     /opt/libtt_metal.so (deleted) was replaced or deleted while the process runs: this is about the file that the process has
