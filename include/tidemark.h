@@ -8,10 +8,11 @@
  * made anew, with all that was in it. While tracking is off a report costs one predictable branch.
  *
  * The library never aborts or blocks the program, and prints only when asked to. It does not call malloc (libunwind
- * may, if it is installed and call stacks are on), preserves errno, and sets no signal handlers. Reports that it cannot
- * record are counted (tidemark_lost()). All functions may be called from any thread, before main, after exit, and in a
- * forked child, which gets its own ledger at its first report. A call from a signal handler that interrupted the
- * library is counted as lost; so is a report that a handler jumps out of (siglongjmp), or that pthread_cancel ends.
+ * and Python's interpreter may, if they are there and call stacks are on), preserves errno, and sets no signal
+ * handlers. Reports that it cannot record are counted (tidemark_lost()). All functions may be called from any thread,
+ * before main, after exit, and in a forked child, which gets its own ledger at its first report. A call from a signal
+ * handler that interrupted the library is counted as lost; so is a report that a handler jumps out of (siglongjmp), or
+ * that pthread_cancel ends.
  *
  * Tracking is off until it is turned on, by the environment or by tidemark_enable():
  *   TIDEMARK=1                     on             TIDEMARK=auto   on if a daemon is listening
@@ -297,6 +298,10 @@ TIDEMARK_API int tidemark_clash(uint32_t device, uint64_t cb_end, uint64_t l1_lo
 /* Names the program or operation that this thread runs from now on; it is recorded with each buffer. NULL: none. */
 TIDEMARK_API int tidemark_program(const char *name);
 
+/* The same by the number of a name from tidemark_name(), 0: none, without an event on the time line. Returns the number
+ * of the name that it replaces, so that a caller can put that back. A number that is no name counts as 0. */
+TIDEMARK_API uint32_t tidemark_swap_program(uint32_t name);
+
 /* Marks the beginning of a phase on the time line of all devices. */
 TIDEMARK_API int tidemark_phase(const char *name);
 
@@ -470,6 +475,7 @@ TIDEMARK_API uint32_t tidemark_counter(const char *name) { return 0; }
 TIDEMARK_API int tidemark_count(uint32_t counter, uint64_t more) { return 0; }
 TIDEMARK_API int tidemark_remark(const char *text) { return 0; }
 TIDEMARK_API int tidemark_program(const char *name) { return 0; }
+TIDEMARK_API uint32_t tidemark_swap_program(uint32_t name) { return 0; }
 TIDEMARK_API int tidemark_phase(const char *name) { return 0; }
 TIDEMARK_API int tidemark_get_usage(uint32_t device, uint32_t kind, struct tidemark_usage *usage) { return -ENODEV; }
 TIDEMARK_API uint64_t tidemark_lost(void) { return 0; }

@@ -465,6 +465,17 @@ int tidemark_program(const char *name)
 	return name == NULL || number != 0 ? 0 : why_no_device(tdm_client_peek());
 }
 
+uint32_t tidemark_swap_program(uint32_t name)
+{
+	if (!tidemark_active_ || !enter())
+		return 0;
+	struct tdm_writer *writer = own_writer(); /* a new ledger has no program yet */
+	uint32_t before = tdm_thread.program;
+	tdm_thread.program = writer != NULL && tdm_blob_is_text(writer->blobs.texts, name) ? name : 0;
+	leave();
+	return before;
+}
+
 int tdm_client_put_phase(const struct tdm_ledger_phase *phase, const char *name)
 {
 	struct tdm_ledger_phase record = *phase;

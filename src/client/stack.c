@@ -2,9 +2,13 @@
  * Two ways to walk the stack. Frame pointers cost a few nanoseconds per frame, but work only in code that keeps them;
  * the walk stays inside the thread's own stack, so that a register with another value cannot lead it astray. libunwind
  * works in all code; it is loaded at run time if it is installed. A static program has no loader that could do that.
+ *
+ * The frames of the preload are left out: to the program, its own runtime calls the library. In a Python program, the
+ * frames of the interpreter give way to those of Python (python_stack.h).
  */
 #include "client/stack.h"
 #include "client/client.h"
+#include "client/python_stack.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -15,12 +19,15 @@
 #include <unistd.h>
 
 enum { MODULES_MAX = 1024, UNWIND_SKIP_MAX = 8, PATH_KEPT = 1024 };
+enum { WALK_MAX = 256 }; /* frames to walk when some will be left out */
+#define PRELOAD "libtidemark-metal.so"
 
 typedef int unwind_function(void **frames, int count);
 
 static struct {
 	_Atomic int chosen; /* 0 not yet, 1 frame pointers, 2 libunwind */
 	unwind_function *unwind;
+	uintptr_t preload_low, preload_high; /* 0: there is none */
 } method;
 
 /* Address ranges of modules that the ledger already has; guarded by `lock`. */
@@ -110,6 +117,21 @@ static bool has_loader(void)
 	return getauxval(AT_BASE) != 0;
 }
 
+/* The preload is loaded before the program begins, or never. */
+static void find_preload(void)
+{
+	struct dl_find_object found;
+	struct link_map *map;
+	void *library = dlopen(PRELOAD, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+	if (library == NULL)
+		return;
+	if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && _dl_find_object(map->l_ld, &found) == 0) {
+		method.preload_low = (uintptr_t)found.dlfo_map_start;
+		method.preload_high = (uintptr_t)found.dlfo_map_end;
+	}
+	dlclose(library);
+}
+
 static int choose_method(void)
 {
 	const char *wish = secure_getenv("TIDEMARK_UNWIND");
@@ -121,6 +143,8 @@ static int choose_method(void)
 		if (method.unwind != NULL)
 			chosen = 2;
 	}
+	if (has_loader())
+		find_preload();
 	atomic_store(&method.chosen, chosen);
 	return chosen;
 }
@@ -128,7 +152,7 @@ static int choose_method(void)
 /* libunwind's frames, starting at the one that returns to the caller of the library. */
 static uint32_t unwind_frames(uint64_t *frames, uint32_t depth, void *frame)
 {
-	void *all[TDM_LEDGER_STACK_MAX + UNWIND_SKIP_MAX];
+	void *all[WALK_MAX + UNWIND_SKIP_MAX];
 	uintptr_t caller = without_signature(((const uintptr_t *)frame)[1]);
 	int got = method.unwind(all, (int)depth + UNWIND_SKIP_MAX), from = 0;
 	while (from < got && from < UNWIND_SKIP_MAX && (uintptr_t)all[from] != caller)
@@ -173,6 +197,7 @@ static void put_module(struct tdm_writer *writer, uint64_t address)
 	tdm_blobs_put(&writer->blobs, TDM_BLOB_MODULE, &blob, 2 * sizeof(uint64_t) + len, NULL);
 	modules.known[modules.count].base = (uintptr_t)found.dlfo_map_start;
 	modules.known[modules.count++].end = (uintptr_t)found.dlfo_map_end;
+	tdm_python_look_again();
 }
 
 /* A stack that is new to the ledger may contain modules that are new, too. */
@@ -233,12 +258,27 @@ uint32_t tdm_stack_put(struct tdm_writer *writer, const uint64_t *frames, uint32
 	return number;
 }
 
+static uint32_t without_preload(uint64_t *frames, uint32_t count)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (frames[i] < method.preload_low || frames[i] >= method.preload_high)
+			frames[kept++] = frames[i];
+	return kept;
+}
+
 uint32_t tdm_stack_take(struct tdm_writer *writer, uint32_t depth, void *frame)
 {
-	uint64_t frames[TDM_LEDGER_STACK_MAX];
+	uint64_t frames[WALK_MAX + TDM_LEDGER_STACK_MAX];
 	int chosen = atomic_load_explicit(&method.chosen, memory_order_acquire);
 	if (chosen == 0)
 		chosen = choose_method();
-	uint32_t count = chosen == 2 ? unwind_frames(frames, depth, frame) : walk_frames(frames, depth, frame);
-	return tdm_stack_put(writer, frames, count);
+	bool has_python = tdm_python_is_here();
+	uint32_t walked = has_python || method.preload_high != 0 ? WALK_MAX : depth;
+	uint32_t count = chosen == 2 ? unwind_frames(frames, walked, frame) : walk_frames(frames, walked, frame);
+	if (method.preload_high != 0)
+		count = without_preload(frames, count);
+	if (has_python)
+		count = tdm_python_join(writer, frames, count, depth, chosen == 2);
+	return tdm_stack_put(writer, frames, count < depth ? count : depth);
 }

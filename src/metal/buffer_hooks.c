@@ -17,7 +17,7 @@ enum {
 	BODY_BYTES = 1024, /* and its cores */
 	SIZE_AFTER = 8,    /* a buffer's size and type follow its device */
 	TYPE_AFTER = 16,
-	RECHECK = 64, /* one of so many buffers is checked again */
+	RECHECK = 256, /* one of so many buffers is checked again */
 	RANGES_MAX = 64,
 	CORE_MAX = 4096,
 };
@@ -107,6 +107,16 @@ static __attribute__((cold, noinline)) void look_closely(
 					: tdm_metal_kind_of(type);
 }
 
+/* One of many buffers is compared with the answers again, after its places were proven. */
+static __attribute__((cold, noinline)) void look_again(
+	struct tdm_metal_runtime *runtime, const void *buffer, const struct sight *sight, uint32_t type)
+{
+	struct tdm_metal_answers answers;
+	ask(&runtime->ask, buffer, &answers);
+	tdm_metal_judge(&runtime->places.size, tdm_metal_size_agrees(sight->bytes, &answers));
+	judge_type(runtime, type, &answers);
+}
+
 /* The short way, if all places are proven: three loads. */
 static inline void look(struct tdm_metal_runtime *runtime, const void *buffer, struct sight *sight)
 {
@@ -114,9 +124,7 @@ static inline void look(struct tdm_metal_runtime *runtime, const void *buffer, s
 	uint32_t type = UINT32_MAX;
 	if (__builtin_expect(tdm_metal_is_proven(&places->device) && tdm_metal_is_proven(&places->size), 1))
 		memcpy(&type, (const char *)buffer + places->device_at + TYPE_AFTER, sizeof type);
-	if (__builtin_expect(
-		    type >= TDM_METAL_TYPES || !tdm_metal_is_proven(&places->type[type]) || ++own.count % RECHECK == 0,
-		    0)) {
+	if (__builtin_expect(type >= TDM_METAL_TYPES || !tdm_metal_is_proven(&places->type[type]), 0)) {
 		look_closely(runtime, buffer, sight);
 		return;
 	}
@@ -124,6 +132,8 @@ static inline void look(struct tdm_metal_runtime *runtime, const void *buffer, s
 	memcpy(&sight->bytes, (const char *)buffer + places->device_at + SIZE_AFTER, sizeof sight->bytes);
 	sight->kind = tdm_metal_kind_of(type);
 	sight->is_l1 = false;
+	if (__builtin_expect(++own.count % RECHECK == 0, 0))
+		look_again(runtime, buffer, sight, type);
 }
 
 /* L1_SMALL is what follows L1, where the type is not known. */

@@ -6,6 +6,7 @@
  * order; older releases have the function; and the object that keeps the runtime's totals in shared memory is made with
  * the number and is pointed to by the Device.
  */
+#include "metal/programs.h"
 #include "metal/allocators.h"
 
 #include <errno.h>
@@ -359,6 +360,8 @@ void tdm_metal_chip_closed(uint32_t number)
 	bool was_open = chips[number].is_open;
 	chips[number].is_open = false;
 	tdm_metal_unlock();
+	if (!tdm_programs_is_empty()) /* programs may outlive their device */
+		tdm_programs_end_items(NULL, TDM_PROGRAM_ANY_KIND, number);
 	if (was_open)
 		tidemark_step(number, TIDEMARK_DEVICE_CLOSED, 0);
 }

@@ -32,6 +32,15 @@ struct tdm_metal_span {
 struct tdm_metal_statistics { /* bytes of one bank */
 	size_t total, allocated, free, largest;
 };
+struct tdm_metal_answer { /* with what follows it in some releases: today's has nothing there */
+	struct tdm_metal_statistics figures;
+	struct tdm_metal_vector places; /* of the largest free blocks */
+	size_t room[8];
+};
+struct tdm_metal_maybe { /* std::optional of a number, in two registers */
+	uint64_t value;
+	uint64_t has_value; /* in the lowest byte; the others are anything */
+};
 struct tdm_metal_core { /* CoreCoord */
 	size_t x, y;
 };
@@ -45,6 +54,8 @@ struct tdm_metal_core { /* CoreCoord */
 #define TDM_PO  TDM_P "6detail8Program_"
 #define TDM_IN  TDM_P "9Inspector"
 #define TDM_OFP "EPKNS0_6detail11ProgramImplE"
+#define TDM_LOW "34lowest_occupied_compute_l1_addressESt4spanIK"
+#define TDM_SUB "10StrongTypeIhNS0_14SubDeviceIdTagEEELm18446744073709551615EE"
 
 /* clang-format off */
 #define TDM_METAL_HOOKS(X) \
@@ -225,7 +236,27 @@ struct tdm_metal_core { /* CoreCoord */
 	X(validate_dfbs, void, (void *program, const void *device), TDM_PI "31validate_dataflow_buffer_regionEPKNS0_7IDeviceE", \
 		"ProgramImpl::validate_dataflow_buffer_region", "v0.67", NULL, TDM_METAL_CLASHES, false, \
 		"dataflow buffers that grow into L1 buffers") \
+	X(lowest_l1_mesh, struct tdm_metal_maybe, (const void *mesh, const void *first, size_t count), \
+		TDM_K "11distributed10MeshDevice" TDM_LOW "N4ttsl" TDM_SUB, \
+		"MeshDevice::lowest_occupied_compute_l1_address", "v0.68", NULL, TDM_METAL_CLASHES, false, \
+		"which L1 buffer circular buffers grow into") \
+	X(lowest_l1_device, struct tdm_metal_maybe, (const void *device, const void *first, size_t count), \
+		TDM_K "6Device" TDM_LOW "N4ttsl" TDM_SUB, \
+		"Device::lowest_occupied_compute_l1_address", "v0.68", NULL, TDM_METAL_CLASHES, false, \
+		"which L1 buffer circular buffers grow into") \
+	X(lowest_l1_mesh_57, struct tdm_metal_maybe, (const void *mesh, const void *first, size_t count), \
+		TDM_K "11distributed10MeshDevice" TDM_LOW "NS_3stl" TDM_SUB, \
+		"MeshDevice::lowest_occupied_compute_l1_address", "v0.57", "v0.67", TDM_METAL_CLASHES, false, \
+		"which L1 buffer circular buffers grow into") \
+	X(lowest_l1_device_57, struct tdm_metal_maybe, (const void *device, const void *first, size_t count), \
+		TDM_K "6Device" TDM_LOW "NS_3stl" TDM_SUB, \
+		"Device::lowest_occupied_compute_l1_address", "v0.57", "v0.67", TDM_METAL_CLASHES, false, \
+		"which L1 buffer circular buffers grow into") \
 	/* dataflow buffers and scratchpads */ \
+	X(mark_address, void, (void *place, uint64_t address, uint64_t size, uint64_t base), \
+		TDM_PI "23CircularBufferAllocator12mark_addressEmmm", \
+		"ProgramImpl::CircularBufferAllocator::mark_address", "v0.66", NULL, TDM_METAL_DFBS, true, \
+		"where dataflow buffers are") \
 	X(allocate_dfbs, void, (void *program, const void *device), TDM_PI "25allocate_dataflow_buffersEPKNS0_7IDeviceE", \
 		"ProgramImpl::allocate_dataflow_buffers", "v0.67", NULL, TDM_METAL_DFBS, true, "dataflow buffers") \
 	X(allocate_scratchpads, void, (void *program, const void *device), TDM_PI "20allocate_scratchpadsEPKNS0_7IDeviceE", \
@@ -255,6 +286,15 @@ struct tdm_metal_core { /* CoreCoord */
 	X(program_compiled_59, void, (const void *program, const void *device), \
 		TDM_IN "24program_compile_finished" TDM_OFP "PKNS0_7IDeviceE", \
 		"Inspector::program_compile_finished", "v0.59", "v0.64", TDM_METAL_CODE, true, "the size of a program's code") \
+	X(emit_operation, void, (void *workload, uint64_t runtime_id, size_t length, const char *name, void *specs, uint64_t trace), \
+		TDM_P "12experimental9inspector26EmitMeshWorkloadDebugEntryERNS0_11distributed12MeshWorkloadEm" \
+		"St17basic_string_viewIcSt11char_traitsIcEESt6vectorINS0_10TensorSpecESaISB_EE" \
+		"St8optionalIN4ttsl10StrongTypeIjNS3_14MeshTraceIdTagEEEE", \
+		"inspector::EmitMeshWorkloadDebugEntry", "v0.68", NULL, TDM_METAL_NAMES, true, \
+		"which operation of ttnn a program belongs to, while the inspector is on") \
+	X(enqueue_workload, void, (void *queue, void *workload, bool is_blocking), \
+		TDM_P "11distributed19EnqueueMeshWorkloadERNS1_16MeshCommandQueueERNS1_12MeshWorkloadEb", \
+		"EnqueueMeshWorkload", "v0.57", NULL, TDM_METAL_NAMES, true, "the beginning and the end of an operation") \
 	X(track_program, void, (void *tracker, void *program, const void *device), \
 		TDM_P "12GraphTracker13track_programEPNS0_7ProgramEPKNS0_7IDeviceE", \
 		"GraphTracker::track_program", "v0.57", NULL, TDM_METAL_NAMES, false, "the program of an operation of ttnn") \
@@ -287,7 +327,7 @@ struct tdm_metal_core { /* CoreCoord */
 		"AllocatorImpl::get_num_banks", "v0.66", NULL, TDM_METAL_DEVICES, true, "banks") \
 	X(bank_size, uint64_t, (const void *allocator, const void *kind), TDM_K "13AllocatorImpl13get_bank_sizeERKNS0_10BufferTypeE", \
 		"AllocatorImpl::get_bank_size", "v0.66", NULL, TDM_METAL_DEVICES, true, "capacities") \
-	X(statistics, struct tdm_metal_statistics, (const void *allocator, const void *kind), \
+	X(statistics, struct tdm_metal_answer, (const void *allocator, const void *kind), \
 		TDM_K "13AllocatorImpl14get_statisticsERKNS0_10BufferTypeE", \
 		"AllocatorImpl::get_statistics", "v0.66", NULL, TDM_METAL_STATISTICS, true, "what the allocator itself says") \
 	X(base_address, uint64_t, (const void *allocator, const void *memory), /* 0 L1, 1 DRAM */ \
@@ -322,6 +362,10 @@ struct tdm_metal_core { /* CoreCoord */
 		"Kernel::get_binary_packed_size", NULL, NULL, TDM_METAL_CODE, true, "the size of a program's code") \
 	X(kernel_name, const void *, (const void *kernel), TDM_K "6Kernel20get_full_kernel_nameB5cxx11Ev", \
 		"Kernel::get_full_kernel_name", NULL, NULL, TDM_METAL_NAMES, false, "the names of kernels") \
+	X(kernel_scratchpads, void, (const void *kernel, void *function), \
+		TDM_K "6Kernel34process_scratchpad_binding_handlesESt8functionIFvRKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEjjEE", \
+		"Kernel::process_scratchpad_binding_handles", "v0.75", NULL, TDM_METAL_SCRATCHPADS, true, \
+		"that a program has scratchpads") \
 	X(operator_delete, void, (void *memory), "_ZdlPv", \
 		"operator delete", NULL, NULL, TDM_METAL_DEVICES, false, "nothing; answers are released with it") \
 	X(mesh_vtable, char, (void), "_ZTVN2tt8tt_metal11distributed10MeshDeviceE", /* an object; not called */ \

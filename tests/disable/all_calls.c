@@ -34,6 +34,7 @@ static int report(void)
 	buffer.name = tidemark_name(name_of_a_buffer()) + TIDEMARK_SITE() + tidemark_site(&site, "here:1");
 	tidemark_site_slow_(&site, "here:2");
 	tidemark_program("matmul");
+	tidemark_swap_program(tidemark_swap_program(0));
 	tidemark_phase("forward");
 	int sum = tidemark_alloc(&buffer) + tidemark_free(0, TIDEMARK_DRAM, 0) + tidemark_adopt(&buffer);
 	buffer.id = tidemark_core_id(1, 2, 3);

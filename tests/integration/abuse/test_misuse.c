@@ -129,6 +129,10 @@ static void bad_arguments(void)
 	CHECK(tidemark_name(NULL) == 0 && tidemark_name("") == 0);
 	CHECK(tidemark_phase(NULL) == -EINVAL && tidemark_phase("") == -EINVAL);
 	CHECK(tidemark_program(NULL) == 0);
+	uint32_t inner = tidemark_name("inner");
+	CHECK(tidemark_program("outer") == 0 && tidemark_swap_program(inner) == tidemark_name("outer"));
+	CHECK(tidemark_swap_program(UINT32_MAX) == inner); /* no name: none */
+	CHECK(tidemark_swap_program(0) == 0);
 	CHECK(tidemark_get_usage(0, 0, NULL) == -EINVAL);
 	b.kind = 0;
 	b.range_count = 3; /* nothing behind it */

@@ -1,0 +1,436 @@
+/*
+ * Records are changed under the lock; buffers are reported after it was given back, because a report that takes a call
+ * stack may wait for the loader, and a thread in the loader may run a constructor that gets here. The union and its sum
+ * stay under the lock, so that sums are reported in the order in which they came about.
+ */
+#include "metal/programs.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/number.h"
+#include "base/reserve.h"
+#include "metal/core_union.h"
+#include "metal/metal.h"
+
+enum { PROGRAMS_MAX = 1 << 20, ITEMS_MAX = 1 << 16, KERNEL_NAME_MAX = 47, INDEX_BITS = 16 };
+static_assert(ITEMS_MAX <= 1 << INDEX_BITS, "an index is a part of the id");
+
+#define NO_ROOM   "metal: there is no memory for more programs: some circular buffers are not seen"
+#define NOT_ADDED "metal: some circular buffers are in no figure: their cores are not known, or there are too many"
+
+struct kernel {
+	const void *object;
+	char name[KERNEL_NAME_MAX + 1];
+};
+
+struct program {
+	const void *key; /* NULL: the place is free */
+	uint64_t number; /* in ids */
+	struct tdm_program_items items;
+	struct kernel *kernels;
+	size_t kernel_count, kernel_cap;
+	uint32_t next_free; /* of a free place: the next one, plus 1 */
+};
+
+/* What all items of a kind on a chip take. */
+struct use {
+	uint32_t chip, kind;
+	struct tdm_core_union cores;
+};
+
+/* Guarded by the lock, except that `known` is read without it. */
+static struct {
+	struct program *programs;
+	size_t count, cap, known;
+	uint32_t first_free;              /* plus 1; 0: none */
+	struct tdm_map by_key, by_number; /* to the place in `programs` */
+	bool has_maps;
+	uint64_t last_own_number;
+	struct use *uses;
+	size_t use_count, use_cap;
+	bool is_full, is_incomplete; /* to be said when the lock was given back */
+} all;
+
+static void unlock_and_tell(void)
+{
+	bool is_full = all.is_full, is_incomplete = all.is_incomplete;
+	tdm_metal_unlock();
+	if (is_full)
+		tdm_metal_remark_once(NO_ROOM);
+	if (is_incomplete)
+		tdm_metal_remark_once(NOT_ADDED);
+}
+
+bool tdm_program_items_add(struct tdm_program_items *items, const struct tdm_program_item *item)
+{
+	struct tdm_program_item copy = *item;
+	size_t bytes = item->range_count * sizeof *item->ranges;
+	copy.ranges = NULL;
+	if (items->count >= ITEMS_MAX || tdm_reserve(&items->list, &items->cap, items->count + 1, sizeof copy) != 0 ||
+		(bytes != 0 && (copy.ranges = malloc(bytes)) == NULL))
+		return false;
+	if (bytes != 0)
+		memcpy(copy.ranges, item->ranges, bytes);
+	items->list[items->count++] = copy;
+	return true;
+}
+
+void tdm_program_items_done(struct tdm_program_items *items)
+{
+	for (size_t i = 0; i < items->count; i++)
+		free(items->list[i].ranges);
+	free(items->list);
+	*items = (struct tdm_program_items){ 0 };
+}
+
+static struct program *find(const void *key)
+{
+	uint32_t at = all.has_maps ? tdm_map_find(&all.by_key, (uintptr_t)key) : TDM_MAP_NONE;
+	return at != TDM_MAP_NONE ? &all.programs[at] : NULL;
+}
+
+static bool has_maps(void)
+{
+	if (!all.has_maps && tdm_map_init(&all.by_key) == 0) {
+		all.has_maps = tdm_map_init(&all.by_number) == 0;
+		if (!all.has_maps)
+			tdm_map_done(&all.by_key);
+	}
+	return all.has_maps;
+}
+
+/* The place of a new program: one that was given back, else the next. */
+static uint32_t take_place(void)
+{
+	uint32_t at = all.first_free;
+	if (at != 0) {
+		all.first_free = all.programs[at - 1].next_free;
+		return at - 1;
+	}
+	if (all.count >= PROGRAMS_MAX || tdm_reserve(&all.programs, &all.cap, all.count + 1, sizeof *all.programs) != 0)
+		return TDM_MAP_NONE;
+	return (uint32_t)all.count++;
+}
+
+static void give_place(uint32_t at)
+{
+	all.programs[at] = (struct program){ .next_free = all.first_free };
+	all.first_free = at + 1;
+}
+
+static struct program *find_or_make(const void *key)
+{
+	struct program *found = find(key);
+	if (found != NULL || !has_maps())
+		return found;
+	uint32_t at = take_place();
+	if (at == TDM_MAP_NONE)
+		return NULL;
+	if (tdm_map_put(&all.by_key, (uintptr_t)key, at) != 0) {
+		give_place(at);
+		return NULL;
+	}
+	all.programs[at] = (struct program){ .key = key };
+	__atomic_store_n(&all.known, all.known + 1, __ATOMIC_RELAXED);
+	return &all.programs[at];
+}
+
+/* Ids are made of the runtime's number of the program, unless another live program has it or it is absurd. */
+static void set_number(struct program *program, uint64_t number)
+{
+	const uint64_t own = UINT64_C(1) << 40;
+	if (program->number != 0)
+		return;
+	number++; /* 0 means none here */
+	if (number == 0 || number >= own || tdm_map_find(&all.by_number, number) != TDM_MAP_NONE)
+		number = own + ++all.last_own_number;
+	program->number = number;
+	(void)tdm_map_put(&all.by_number, number, (uint32_t)(program - all.programs)); /* else numbers may repeat */
+}
+
+static struct use *use_of(uint32_t chip, uint32_t kind)
+{
+	for (size_t i = 0; i < all.use_count; i++)
+		if (all.uses[i].chip == chip && all.uses[i].kind == kind)
+			return &all.uses[i];
+	if (tdm_reserve(&all.uses, &all.use_cap, all.use_count + 1, sizeof *all.uses) != 0)
+		return NULL;
+	all.uses[all.use_count] = (struct use){ .chip = chip, .kind = kind };
+	return &all.uses[all.use_count++];
+}
+
+static struct tdm_core_item place_of(const struct tdm_program_item *item)
+{
+	return (struct tdm_core_item){ item->ranges, item->range_count, item->address, item->size };
+}
+
+static void put_in_union(struct tdm_program_item *item)
+{
+	struct tdm_core_item place = place_of(item);
+	if ((item->flags & TIDEMARK_SHARED) == 0)
+		return;
+	struct use *use = use_of(item->chip, item->kind);
+	item->is_counted = use != NULL && item->range_count != 0 && tdm_core_union_add(&use->cores, &place);
+	all.is_incomplete |= !item->is_counted;
+}
+
+static void take_from_union(const struct tdm_program_item *item)
+{
+	struct tdm_core_item place = place_of(item);
+	struct use *use = item->is_counted ? use_of(item->chip, item->kind) : NULL;
+	if (use != NULL && !tdm_core_union_remove(&use->cores, &place))
+		all.is_incomplete = true;
+}
+
+static bool is_on(const struct tdm_program_items *items, uint32_t chip)
+{
+	for (size_t i = 0; i < items->count; i++)
+		if (items->list[i].chip == chip)
+			return true;
+	return false;
+}
+
+static bool has_part_in(const struct tdm_program_items *items, const struct use *use)
+{
+	for (size_t i = 0; i < items->count; i++)
+		if (items->list[i].chip == use->chip && items->list[i].kind == use->kind && items->list[i].is_counted)
+			return true;
+	return false;
+}
+
+/* Reports the sums that these items have a part in, or had. */
+static void report_use(const struct tdm_program_items *more, const struct tdm_program_items *less)
+{
+	uint64_t fullest, total;
+	for (size_t i = 0; i < all.use_count; i++)
+		if (has_part_in(more, &all.uses[i]) || has_part_in(less, &all.uses[i])) {
+			tdm_core_union_sum(&all.uses[i].cores, &fullest, &total);
+			tidemark_report_core_use(all.uses[i].chip, all.uses[i].kind, fullest, total);
+		}
+}
+
+static uint64_t id_of(uint64_t number, const struct tdm_program_item *item)
+{
+	return (number - 1) << INDEX_BITS | item->index;
+}
+
+/* An item that was taken from its program, with its id as the address of the report. */
+static void move_item(struct tdm_program_items *to, struct tdm_program_items *from, size_t i, uint64_t number)
+{
+	struct tdm_program_item *item = &from->list[i];
+	take_from_union(item);
+	item->address = id_of(number, item);
+	if (tdm_reserve(&to->list, &to->cap, to->count + 1, sizeof *item) == 0)
+		to->list[to->count++] = *item;
+	else { /* no memory: reported here, under the lock; a release takes no stack */
+		tidemark_free(item->chip, item->kind, item->address);
+		free(item->ranges);
+	}
+	from->list[i] = from->list[--from->count];
+}
+
+/* Takes items from a program: those of a kind and a chip, or on a chip that `like` has. */
+static void take_items(struct tdm_program_items *to, struct program *program, uint32_t kind, uint32_t chip,
+	const struct tdm_program_items *like)
+{
+	for (size_t i = program->items.count; i-- > 0;) {
+		const struct tdm_program_item *item = &program->items.list[i];
+		if ((kind == TDM_PROGRAM_ANY_KIND || item->kind == kind) &&
+			(chip == TDM_PROGRAM_ANY_CHIP || item->chip == chip) &&
+			(like == NULL || is_on(like, item->chip)))
+			move_item(to, &program->items, i, program->number);
+	}
+}
+
+static void report_ends(struct tdm_program_items *ended)
+{
+	for (size_t i = 0; i < ended->count; i++)
+		tidemark_free(ended->list[i].chip, ended->list[i].kind, ended->list[i].address);
+	tdm_program_items_done(ended);
+}
+
+static uint64_t core_count(const struct tdm_program_item *item)
+{
+	uint64_t cores = 0;
+	for (uint32_t i = 0; i < item->range_count; i++) {
+		const struct tidemark_core_range *r = &item->ranges[i];
+		cores += (uint64_t)(r->x1 - r->x0 + 1) * (uint64_t)(r->y1 - r->y0 + 1);
+	}
+	return cores != 0 ? cores : 1;
+}
+
+static void report_item(const struct tdm_program_item *item, uint64_t number, uint32_t name)
+{
+	struct tidemark_buffer b = TIDEMARK_BUFFER_INIT;
+	b.device = item->chip;
+	b.kind = item->kind;
+	b.flags = item->flags;
+	b.id = id_of(number, item);
+	b.address = item->address;
+	b.bytes = tdm_times(item->size, core_count(item));
+	b.bytes_per_bank = item->size;
+	b.banks = (uint32_t)core_count(item);
+	b.ranges = item->ranges;
+	b.range_count = item->range_count;
+	b.name = name;
+	tidemark_alloc(&b);
+}
+
+/* Gives the items to the program; what has no room there is not reported either. */
+static void give_items(struct program *program, struct tdm_program_items *items)
+{
+	if (items->count > ITEMS_MAX - tdm_min(program->items.count, ITEMS_MAX) ||
+		tdm_reserve(&program->items.list, &program->items.cap, program->items.count + items->count,
+			sizeof *items->list) != 0) {
+		all.is_full = true;
+		tdm_program_items_done(items);
+		return;
+	}
+	for (size_t i = 0; i < items->count; i++) {
+		put_in_union(&items->list[i]);
+		program->items.list[program->items.count++] = items->list[i];
+	}
+}
+
+void tdm_programs_replace(
+	const void *key, uint64_t number, const char *name, uint32_t kind, struct tdm_program_items *items)
+{
+	struct tdm_program_items ended = { 0 };
+	char text[TDM_PROGRAM_NAME_MAX + 1];
+	if (items->count == 0)
+		return;
+	tdm_metal_lock();
+	struct program *program = find_or_make(key);
+	if (program == NULL) {
+		all.is_full = true;
+		tdm_program_items_done(items);
+	} else {
+		set_number(program, number);
+		number = program->number;
+		take_items(&ended, program, kind, TDM_PROGRAM_ANY_CHIP, items);
+		give_items(program, items);
+		report_use(items, &ended);
+	}
+	unlock_and_tell();
+	report_ends(&ended);
+	snprintf(text, sizeof text, "program %llu", (unsigned long long)(number - 1));
+	uint32_t name_number = tidemark_name(name[0] != '\0' ? name : text);
+	for (size_t i = 0; i < items->count; i++)
+		report_item(&items->list[i], number, name_number);
+	free(items->list); /* the ranges belong to the program now */
+	*items = (struct tdm_program_items){ 0 };
+}
+
+bool tdm_programs_is_empty(void)
+{
+	return __atomic_load_n(&all.known, __ATOMIC_RELAXED) == 0;
+}
+
+void tdm_programs_end_items(const void *key, uint32_t kind, uint32_t chip)
+{
+	struct tdm_program_items ended = { 0 }, none = { 0 };
+	tdm_metal_lock();
+	for (size_t i = 0; i < all.count; i++)
+		if (all.programs[i].key != NULL && key == NULL)
+			take_items(&ended, &all.programs[i], kind, chip, NULL);
+	struct program *program = key != NULL ? find(key) : NULL;
+	if (program != NULL)
+		take_items(&ended, program, kind, chip, NULL);
+	report_use(&none, &ended);
+	unlock_and_tell();
+	report_ends(&ended);
+}
+
+void tdm_programs_end(const void *key)
+{
+	struct tdm_program_items ended = { 0 }, none = { 0 };
+	tdm_metal_lock();
+	struct program *program = find(key);
+	if (program != NULL) {
+		take_items(&ended, program, TDM_PROGRAM_ANY_KIND, TDM_PROGRAM_ANY_CHIP, NULL);
+		report_use(&none, &ended);
+		tdm_map_take(&all.by_key, (uintptr_t)key);
+		if (program->number != 0)
+			tdm_map_take(&all.by_number, program->number);
+		free(program->items.list);
+		free(program->kernels);
+		give_place((uint32_t)(program - all.programs));
+		__atomic_store_n(&all.known, all.known - 1, __ATOMIC_RELAXED);
+	}
+	tdm_metal_unlock();
+	report_ends(&ended);
+}
+
+void tdm_programs_add_kernel(const void *key, const void *kernel, const char *name)
+{
+	tdm_metal_lock();
+	struct program *program = find_or_make(key);
+	size_t i = 0;
+	while (program != NULL && i < program->kernel_count && program->kernels[i].object != kernel)
+		i++;
+	if (program != NULL && i < TDM_PROGRAM_KERNELS_MAX &&
+		tdm_reserve(&program->kernels, &program->kernel_cap, i + 1, sizeof *program->kernels) == 0) {
+		program->kernel_count = tdm_max(program->kernel_count, i + 1);
+		program->kernels[i].object = kernel;
+		snprintf(program->kernels[i].name, sizeof program->kernels[i].name, "%s", name);
+	}
+	tdm_metal_unlock();
+}
+
+size_t tdm_programs_kernels(const void *key, const void *kernels[TDM_PROGRAM_KERNELS_MAX])
+{
+	size_t count = 0;
+	tdm_metal_lock();
+	const struct program *program = find(key);
+	for (; program != NULL && count < program->kernel_count; count++)
+		kernels[count] = program->kernels[count].object;
+	tdm_metal_unlock();
+	return count;
+}
+
+static int order_of_names(const void *a, const void *b)
+{
+	return strcmp(((const struct kernel *)a)->name, ((const struct kernel *)b)->name);
+}
+
+void tdm_programs_kernel_names(const void *key, char name[TDM_PROGRAM_NAME_MAX + 1])
+{
+	size_t len = 0;
+	name[0] = '\0';
+	tdm_metal_lock();
+	const struct program *program = find(key);
+	if (program != NULL && program->kernel_count > 1) /* they were compiled in any order */
+		qsort(program->kernels, program->kernel_count, sizeof *program->kernels, order_of_names);
+	for (size_t i = 0; program != NULL && i < program->kernel_count && len < TDM_PROGRAM_NAME_MAX; i++) {
+		const char *next = program->kernels[i].name;
+		if (next[0] != '\0' && (i == 0 || strcmp(next, program->kernels[i - 1].name) != 0))
+			len += (size_t)snprintf(
+				name + len, TDM_PROGRAM_NAME_MAX + 1 - len, "%s%s", len != 0 ? " + " : "", next);
+	}
+	tdm_metal_unlock();
+}
+
+uint64_t tdm_programs_highest_end(const void *key, uint32_t kind, uint32_t *chips, size_t cap, size_t *count)
+{
+	uint64_t end = 0;
+	*count = 0;
+	tdm_metal_lock();
+	const struct program *program = find(key);
+	for (size_t i = 0; program != NULL && i < program->items.count; i++) {
+		const struct tdm_program_item *item = &program->items.list[i];
+		size_t at = 0;
+		if (item->kind != kind || (item->flags & TIDEMARK_SHARED) == 0)
+			continue;
+		end = tdm_max(end, tdm_plus(item->address, item->size));
+		while (at < *count && chips[at] != item->chip)
+			at++;
+		if (at == *count && *count < cap)
+			chips[(*count)++] = item->chip;
+	}
+	tdm_metal_unlock();
+	return end;
+}
