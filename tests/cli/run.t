@@ -139,8 +139,7 @@ Programs that cannot be preloaded.
 
 What the preload remarks is shown once, and that it has seen nothing.
 
-  $ tidemark run -- $TOOLS/tracked notes 3 2>&1 | tail -4
-  
+  $ tidemark run -- $TOOLS/tracked notes 3 2>&1 | sed -n '/metal:/,/freed/p'
     metal: traces are not seen: MeshDevice::end_mesh_trace is missing
   
     every buffer was freed
