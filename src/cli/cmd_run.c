@@ -223,6 +223,7 @@ static int run_program(struct request *request, char **command)
 	int err = tdm_child_run(command, set_environment, request, &child);
 	if (err != 0) {
 		tdm_ledger_reap_run(request->own);
+		rmdir(request->base); /* only succeeds if it is empty */
 		tdm_cmd_error(request->cmd, "cannot run '%s': %s", command[0], tdm_err_text(err));
 		return err == -ENOENT ? TDM_CHILD_NOT_FOUND : TDM_CHILD_NOT_EXECUTABLE;
 	}

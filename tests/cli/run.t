@@ -84,6 +84,7 @@ The code is the program's; its output is untouched.
   $ tidemark run -- nosuchprogram
   tidemark run: cannot run 'nosuchprogram': No such file or directory
   [127]
+  $ ls shm
   $ tidemark run -- /etc/passwd
   tidemark run: cannot run '/etc/passwd': Permission denied
   [126]
