@@ -53,6 +53,7 @@ extern const struct bench_subject bench_event;
 extern const struct bench_subject bench_freelist;
 extern const struct bench_subject bench_live;
 extern const struct bench_subject bench_log;
+extern const struct bench_subject bench_metal;
 extern const struct bench_subject bench_replay;
 extern const struct bench_subject bench_plot;
 extern const struct bench_subject bench_server;

@@ -35,4 +35,7 @@ int bench_command(const char *const *argv, const char *const *env, char *errors,
 /* Whether a command with that name is in PATH. */
 bool bench_has_command(const char *name);
 
+/* Removes a directory with all that is in it. */
+void bench_remove_tree(const char *path);
+
 #endif

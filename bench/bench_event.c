@@ -14,7 +14,6 @@
 #include "lttng_session.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,18 +154,12 @@ struct event_bench {
 	double figures[TIMED][P999 + 1][ROUNDS];
 };
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
-}
-
 static void event_bench_done(struct event_bench *e)
 {
 	for (size_t i = 0; i < TIMED; i++)
 		bench_child_stop(&e->children[i]);
 	lttng_session_close(&e->lttng);
-	nftw(e->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	bench_remove_tree(e->dir);
 }
 
 static _Noreturn void fail(struct event_bench *e, const char *run)

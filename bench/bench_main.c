@@ -31,6 +31,7 @@ static const struct bench_subject *const subjects[] = {
 	&bench_event,
 	&bench_live,
 	&bench_views,
+	&bench_metal,
 	&bench_server,
 	&bench_capture,
 	&bench_plot,

@@ -1,12 +1,13 @@
 #include "live_load.h"
+
 #include "bench.h"
+#include "bench_child.h"
 
 #include "base/clock.h"
 #include "tidemark.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
@@ -343,12 +344,6 @@ bool bench_load_start(struct bench_load *load, const struct bench_load_plan *pla
 	return ok && make_proc(load, plan);
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
-}
-
 void bench_load_stop(struct bench_load *load)
 {
 	for (size_t i = 0; i < load->count; i++)
@@ -357,6 +352,6 @@ void bench_load_stop(struct bench_load *load)
 		waitpid(load->pids[i], NULL, 0);
 	free(load->pids);
 	if (load->root[0] != '\0')
-		nftw(load->root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+		bench_remove_tree(load->root);
 	*load = (struct bench_load){ 0 };
 }

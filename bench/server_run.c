@@ -102,12 +102,6 @@ bool bench_server_start(struct bench_server *server, const struct bench_server_p
 	return server->pid != 0;
 }
 
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-	(void)st, (void)type, (void)at;
-	return remove(path);
-}
-
 void bench_server_stop(struct bench_server *server)
 {
 	if (server->pid != 0) {
@@ -115,7 +109,7 @@ void bench_server_stop(struct bench_server *server)
 		waitpid(server->pid, NULL, 0);
 	}
 	if (server->root[0] != '\0')
-		nftw(server->root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+		bench_remove_tree(server->root);
 	server->pid = 0;
 }
 
