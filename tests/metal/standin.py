@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import tempfile
+import threading
 import unittest
 
 BIN = os.environ["TIDEMARK_BIN"]
@@ -62,10 +63,14 @@ class Running:
         self.process = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True, start_new_session=True)
         self.text = ""
+        stuck = threading.Timer(120, os.killpg, (self.process.pid, signal.SIGKILL)) # then the program has not come there, which is said below
+        stuck.start()
         for line in self.process.stdout:
             if line == "ready\n":
+                stuck.cancel()
                 return
             self.text += line
+        stuck.cancel()
         raise AssertionError((command, self.process.wait(), self.text, self.process.stderr.read()))
 
     def __enter__(self):

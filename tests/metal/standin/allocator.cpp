@@ -173,14 +173,14 @@ Statistics AllocatorImpl::get_statistics(const BufferType &type) const
 	std::lock_guard lock(mutex_);
 	Statistics said;
 	if (BankManager *of = manager(type)) {
-		said.total_allocatable_size_bytes = SAID(size_t, of->size);
-		said.total_allocated_bytes = SAID(size_t, of->allocated);
-		said.total_free_bytes = SAID(size_t, of->size - of->allocated);
-		said.largest_free_block_bytes = SAID(size_t, of->largest_hole());
+		said.total = SAID(size_t, of->size);
+		said.allocated = SAID(size_t, of->allocated);
+		said.free = SAID(size_t, of->size - of->allocated);
+		said.largest = SAID(size_t, of->largest_hole());
 #if !SINCE(100)
 		for (const auto &[address, room] : of->holes)
 			if (room == of->largest_hole())
-				said.largest_free_block_addrs.push_back((uint32_t)(address - of->base));
+				said.places.push_back((uint32_t)(address - of->base));
 #endif
 	}
 	return said;

@@ -36,7 +36,7 @@ std::shared_ptr<Buffer> Buffer::create(
 
 std::shared_ptr<Buffer> Buffer::create(const Buffer &backing, IDevice *device)
 {
-	const CoreRangeSet *shards = backing.shard_spec_ ? &backing.shard_spec_->tensor_shard_spec.grid : nullptr;
+	const CoreRangeSet *shards = backing.shard_spec_ ? &backing.shard_spec_->shards.grid : nullptr;
 	auto buffer = std::make_shared<Buffer>(
 		device, backing.size_, backing.page_size_, backing.buffer_type_, shards, false);
 	buffer->address_ = backing.address_;
@@ -78,7 +78,7 @@ uint32_t Buffer::cores() const
 {
 	if (shard_spec_) {
 		uint32_t sum = 0;
-		for (const CoreRange &range : shard_spec_->tensor_shard_spec.grid.ranges_)
+		for (const CoreRange &range : shard_spec_->shards.grid.ranges_)
 			sum += (uint32_t)((range.end_coord.x - range.start_coord.x + 1) *
 					  (range.end_coord.y - range.start_coord.y + 1));
 		return sum;
@@ -148,7 +148,7 @@ std::optional<uint32_t> Buffer::num_cores() const
 ShardSpecBuffer Buffer::shard_spec() const
 {
 	ShardSpecBuffer spec = shard_spec_.value();
-	(void)SAID_OF(spec.tensor_shard_spec.grid.ranges_);
+	(void)SAID_OF(spec.shards.grid.ranges_);
 	return spec;
 }
 

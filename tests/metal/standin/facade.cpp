@@ -119,10 +119,10 @@ void standin_look(const struct standin_buffer *of, struct standin_facts *facts)
 void standin_statistics(struct standin_mesh *mesh, int type, uint64_t figures[4])
 {
 	Statistics said = mesh->mesh->allocator()->get_statistics((BufferType)type);
-	figures[0] = said.total_allocatable_size_bytes;
-	figures[1] = said.total_allocated_bytes;
-	figures[2] = said.total_free_bytes;
-	figures[3] = said.largest_free_block_bytes;
+	figures[0] = said.total;
+	figures[1] = said.allocated;
+	figures[2] = said.free;
+	figures[3] = said.largest;
 }
 
 struct standin_program *standin_new_program(struct standin_mesh *mesh, const char *operation)

@@ -1,7 +1,8 @@
 /*
  * A stand-in for tt-metal's host library, for tests: classes whose members have the same mangled names, the same
  * layout where a hook may look, and the same order of calls, over a simple allocator that really gives addresses. No
- * device is needed, nothing is computed, and no source of tt-metal is used.
+ * device is needed, and nothing is computed. Names and arguments are those of tt-metal's declarations, because the
+ * symbols come from them; the code is our own.
  *
  * STANDIN is the release that it looks like: 57, 64, 66, or 100 for today's. What differs is in this file.
  */
@@ -174,12 +175,12 @@ struct AllocatorConfig {
 };
 
 struct Statistics {
-	size_t total_allocatable_size_bytes = 0;
-	size_t total_allocated_bytes = 0;
-	size_t total_free_bytes = 0;
-	size_t largest_free_block_bytes = 0;
+	size_t total = 0;
+	size_t allocated = 0;
+	size_t free = 0;
+	size_t largest = 0;
 #if !SINCE(100)
-	std::vector<uint32_t> largest_free_block_addrs;
+	std::vector<uint32_t> places;
 #endif
 };
 
@@ -279,8 +280,8 @@ struct ShardSpec {
 	int orientation;
 };
 struct ShardSpecBuffer {
-	ShardSpec tensor_shard_spec;
-	std::array<uint32_t, 2> page_shape, tensor2d_shape_in_pages;
+	ShardSpec shards;
+	std::array<uint32_t, 2> of_page, in_pages;
 };
 
 class Buffer final
