@@ -9,6 +9,7 @@ namespace tt::tt_metal
 {
 Device::Device(ChipId id, const AllocatorConfig &config) : id_(id), config_(config)
 {
+	chips_.push_back(this);
 }
 
 Device::~Device()
@@ -48,6 +49,11 @@ CoreCoord Device::logical_grid_size() const
 CoreCoord Device::dram_grid_size() const
 {
 	return { SAID(size_t, config_.dram_banks), SAID(size_t, (size_t)1) };
+}
+
+std::optional<DeviceAddr> Device::lowest_occupied_compute_l1_address(std::span<const SubDeviceId>) const
+{
+	return real_allocator()->lowest_l1();
 }
 
 CoreCoord Device::compute_with_storage_grid_size() const
@@ -162,6 +168,7 @@ static void begin(MeshDevice *mesh, const AllocatorConfig &config, std::optional
 #else
 	(void)parent;
 #endif
+	mesh->know_chips();
 	mesh->pimpl_->allocator = std::make_unique<L1BankingAllocator>(config);
 #if SINCE(64)
 	Inspector::mesh_device_initialized(INSPECTED(mesh));
@@ -222,12 +229,10 @@ AllocatorImpl *MeshDevice::real_allocator() const
 	return pimpl_->allocator.get();
 }
 
-std::vector<Device *> MeshDevice::chips() const
+void MeshDevice::know_chips()
 {
-	std::vector<Device *> chips;
 	for (const auto &device : pimpl_->devices)
-		chips.push_back(device.get());
-	return chips;
+		chips_.push_back(device.get());
 }
 
 ARCH MeshDevice::arch() const
@@ -283,6 +288,11 @@ CoreCoord MeshDevice::logical_grid_size() const
 CoreCoord MeshDevice::dram_grid_size() const
 {
 	return pimpl_->devices.front()->dram_grid_size();
+}
+
+std::optional<DeviceAddr> MeshDevice::lowest_occupied_compute_l1_address(std::span<const SubDeviceId>) const
+{
+	return real_allocator()->lowest_l1();
 }
 
 CoreCoord MeshDevice::compute_with_storage_grid_size() const
