@@ -13,6 +13,11 @@ struct tdm_doctor {
 	const struct tdm_setup *setup; /* borrowed, like the next */
 	char *const *environ;          /* "NAME=value", ends with NULL */
 	struct tdm_term term;
+	/* The preload for tt-metal: where it is, where it was looked for, why it cannot be used (empty: it can), and
+	 * what to do then. NULL: nobody looked. */
+	struct {
+		const char *path, *looked, *reason, *remedy;
+	} preload;
 	struct tdm_findings findings; /* the caller releases them */
 
 	/* Of the running check: its name, where it looks, and the last command that it advises. */

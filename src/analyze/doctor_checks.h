@@ -28,6 +28,7 @@
 	X(environment, runtime)  \
 	X(library, loader)       \
 	X(library, python)       \
+	X(library, preload)      \
 	X(system, clock)         \
 	X(system, membarrier)    \
 	X(system, container)     \

@@ -68,6 +68,8 @@ static const struct {
 	{ "TIDEMARK_SYSFS_ROOT", is_path, "a directory, starting with /", relative },
 	{ "TIDEMARK_PROC_ROOT", is_path, "a directory, starting with /", relative },
 	{ "TIDEMARK_DEV_ROOT", is_path, "a directory, starting with /", relative },
+	{ "TIDEMARK_PRELOAD", is_path, "the path of libtidemark-metal.so, starting with /",
+		"'run' and 'env' resolve it from the directory in which they are called" },
 	{ "TIDEMARK_LIBRARY", is_path, "the path of libtidemark.so, starting with /", relative },
 };
 enum { VARIABLES = sizeof variables / sizeof variables[0] };

@@ -34,6 +34,21 @@ void tdm_doctor_library_python(struct tdm_doctor *d)
 		tdm_doctor_advise(d, NULL, "install it where python3 looks, or set PYTHONPATH");
 }
 
+/* Whether the preload for tt-metal is there and can be loaded. */
+void tdm_doctor_library_preload(struct tdm_doctor *d)
+{
+	if (d->preload.path == NULL)
+		return;
+	tdm_doctor_look(d, "%s", d->preload.looked);
+	if (d->preload.reason[0] == '\0') {
+		tdm_doctor_say(d, OK, "the preload for tt-metal is there: %s", d->preload.path);
+		return;
+	}
+	tdm_doctor_say(d, WARNING, "the preload for tt-metal%s%s %s", d->preload.path[0] != '\0' ? ", " : "",
+		d->preload.path, d->preload.reason);
+	tdm_doctor_advise(d, NULL, "programs that use tt-metal are not seen buffer by buffer: %s", d->preload.remedy);
+}
+
 /* The time stamp counter, which times births and events. */
 void tdm_doctor_system_clock(struct tdm_doctor *d)
 {

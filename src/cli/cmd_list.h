@@ -8,6 +8,7 @@ extern const struct tdm_cmd tdm_cmd_demo;
 extern const struct tdm_cmd tdm_cmd_device;
 extern const struct tdm_cmd tdm_cmd_doctor;
 extern const struct tdm_cmd tdm_cmd_dump;
+extern const struct tdm_cmd tdm_cmd_env;
 extern const struct tdm_cmd tdm_cmd_info;
 extern const struct tdm_cmd tdm_cmd_leaks;
 extern const struct tdm_cmd tdm_cmd_phases;

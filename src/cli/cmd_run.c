@@ -3,7 +3,7 @@
  *
  * The program gets its own directory for ledgers, where those of its whole process tree are found later, and keeps them
  * when it ends (TIDEMARK_KEEP). That directory is inside the usual one, so other commands see the program while it
- * runs.
+ * runs. The preload sees what an unmodified tt-metal does.
  */
 #include "base/clock.h"
 #include "base/err.h"
@@ -12,9 +12,11 @@
 #include "cli/cmd_list.h"
 #include "cli/ledgers.h"
 #include "cli/options.h"
+#include "cli/preload_path.h"
 #include "ledger/ledger_dir.h"
 #include "ledger/ledger_reap.h"
 #include "report/live_report.h"
+#include "sources/program_file.h"
 #include "sources/sys_file.h"
 
 #include <errno.h>
@@ -31,12 +33,14 @@ enum { DEPTH_MAX = 64, DIR_TRIES = 4 };
 
 struct request {
 	const struct tdm_cmd *cmd;
-	bool keep;
+	bool keep, no_preload;
 	uint64_t depth; /* of call stacks; 0: none */
 	const char *json_path, *dir;
 	int json_fd;                        /* -1: none */
 	char base[TDM_LEDGER_PATH_MAX];     /* the user's folder, absolute */
 	char own[TDM_LEDGER_PATH_MAX + 64]; /* the program's own folder, inside of it */
+	struct tdm_preload preload;
+	struct tdm_buf preloaded; /* the value of LD_PRELOAD; empty: it stays as it is */
 };
 
 /* Makes the program's folder, with the same access as the ledgers in it will have. */
@@ -87,6 +91,26 @@ static void set_environment(void *context)
 	snprintf(depth, sizeof depth, "%" PRIu64, request->depth);
 	if (request->depth != 0)
 		setenv("TIDEMARK_STACKS", depth, 1);
+	if (request->preloaded.len != 0)
+		setenv("LD_PRELOAD", request->preloaded.data, 1);
+}
+
+/* Finds the preload. A program runs without it, too. */
+static int find_preload(struct request *request)
+{
+	if (request->no_preload)
+		return 0;
+	tdm_preload_find(&request->preload);
+	if (request->preload.reason[0] != '\0') {
+		tdm_cmd_error(request->cmd,
+			"%s %s: programs that use tt-metal are not seen buffer by buffer; " TDM_PRELOAD_REMEDY
+			" (--no-preload: this is what you want)",
+			request->preload.path[0] != '\0' ? request->preload.path : TDM_PRELOAD_NAME,
+			request->preload.reason);
+		return 0;
+	}
+	tdm_preload_join(getenv("LD_PRELOAD"), request->preload.path, &request->preloaded);
+	return tdm_buf_failed(&request->preloaded) ? tdm_cmd_error(request->cmd, "out of memory") : 0;
 }
 
 static uint64_t live_buffers(const struct tdm_picture *picture, const struct tdm_picture_process *process)
@@ -207,8 +231,14 @@ static int run_program(struct request *request, char **command)
 		.exit_code = child.exit_code,
 		.signal = child.signal,
 		.took_ns = tdm_clock_ns() - begin,
+		.is_preloaded = request->preloaded.len != 0,
 	};
 	struct tdm_run_left left[TDM_CHILD_LEFT_MAX] = { 0 };
+	struct tdm_program_file program;
+	if (request->preloaded.len != 0 && tdm_program_find(&program, command[0], NULL) == 0) {
+		end.program = program.path;
+		end.bar = tdm_preload_bar_text(program.bar);
+	}
 	if (tdm_ledgers_open(request->cmd, (struct tdm_state_options){ .ledger_dir = request->own }, &ledgers) == 0 &&
 		tdm_ledgers_look(request->cmd, &ledgers, 0) == 0) {
 		find_left(&child, ledgers.picture, left, &end);
@@ -228,12 +258,15 @@ static int cmd_run_run(struct tdm_args *args)
 	if (code == 0)
 		code = open_json(&request);
 	if (code == 0)
+		code = find_preload(&request);
+	if (code == 0)
 		code = make_dir(&request);
-	if (code != 0)
-		return code;
-	code = run_program(&request, args->positional);
-	if (request.json_fd >= 0)
-		close(request.json_fd);
+	if (code == 0) {
+		code = run_program(&request, args->positional);
+		if (request.json_fd >= 0)
+			close(request.json_fd);
+	}
+	tdm_buf_done(&request.preloaded);
 	return code;
 }
 
@@ -244,12 +277,15 @@ static const struct tdm_opt run_opts[] = {
 		TDM_TAKE_TEXT(struct request, json_path) },
 	{ "stacks", 's', "FRAMES", "record call stacks of at most this many frames, and print them",
 		TDM_TAKE_NUMBER(struct request, depth, 0, DEPTH_MAX) },
+	{ "no-preload", 0, NULL,
+		"do not preload " TDM_PRELOAD_NAME ": only programs that report by themselves are seen",
+		TDM_TAKE_FLAG(struct request, no_preload) },
 	{ TDM_OPT_DIR(struct request, dir) },
 	{ 0 },
 };
 
 static const struct tdm_example run_examples[] = {
-	{ "tidemark run -- python3 train.py", "run it, then show peaks and what was never freed" },
+	{ "tidemark run -- python3 model.py", "run it, then show peaks and what was never freed" },
 	{ "tidemark run --stacks 8 -- ./model", "also show which calls allocated it" },
 	{ "tidemark run --json memory.json -- ./model", "also write the summary for programs" },
 	{ NULL, NULL },
@@ -267,11 +303,22 @@ static const struct tdm_help_row run_exits[] = {
 const struct tdm_cmd tdm_cmd_run = {
 	.name = "run",
 	.summary = "run a program with tracking on and summarise its device memory at the end",
-	.usage = "[--keep] [--json FILE] [--stacks FRAMES] [--dir DIR] -- CMD [ARGUMENT]...",
+	.usage = "[--keep] [--json FILE] [--stacks FRAMES] [--no-preload] [--dir DIR] -- CMD [ARGUMENT]...",
 	.description =
 		"Sets TIDEMARK=1 for the program and runs it as a shell would: it passes on signals and exits with the "
 		"program's exit code (128 plus the signal number if the program was killed, 127 if it was not found, "
 		"126 if it could not be executed).\n"
+		"\n"
+		"The program gets " TDM_PRELOAD_NAME
+		" in front of its LD_PRELOAD. That library reports what an unmodified "
+		"tt-metal allocates, from the moment on at which the program, or a Python package in it, loads "
+		"tt-metal; in "
+		"other programs it does nothing. It is looked for beside the command; " TDM_PRELOAD_VARIABLE
+		" names another file. Statically linked programs, set-user-id programs and programs of 32 bits cannot "
+		"be "
+		"preloaded. 'tidemark doctor --metal' says what will be seen, 'tidemark env' sets the same variables "
+		"for a "
+		"shell.\n"
 		"\n"
 		"After the program has ended, a summary on standard error shows for each of its processes, and for "
 		"every device and kind of memory, how much was reserved at the peak and at the end; which buffers were "

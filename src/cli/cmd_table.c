@@ -7,6 +7,7 @@ const struct tdm_cmd *const tdm_cmds[] = {
 	&tdm_cmd_dump,
 	&tdm_cmd_leaks,
 	&tdm_cmd_run,
+	&tdm_cmd_env,
 	&tdm_cmd_info,
 	&tdm_cmd_log,
 	&tdm_cmd_simulate,

@@ -1,5 +1,6 @@
 #include "report/doctor_report.h"
 #include "report/finding_report.h"
+#include "report/metal_report.h"
 #include "report/report_put.h"
 
 #include <string.h>
@@ -29,7 +30,7 @@ void tdm_doctor_text(const struct tdm_findings *findings, const struct tdm_term 
 	out->failed |= findings->failed;
 }
 
-void tdm_doctor_json(const struct tdm_findings *findings, struct tdm_json *json)
+void tdm_doctor_json(const struct tdm_findings *findings, const struct tdm_metal_setup *metal, struct tdm_json *json)
 {
 	struct tdm_finding_view view = { .findings = findings };
 	uint8_t worst = TDM_FINDING_OK;
@@ -44,6 +45,10 @@ void tdm_doctor_json(const struct tdm_findings *findings, struct tdm_json *json)
 	for (size_t i = 0; i < findings->count; i++)
 		tdm_finding_json(&view, &findings->list[i], json);
 	tdm_json_array_end(json);
+	if (metal != NULL) {
+		tdm_json_key(json, "metal");
+		tdm_metal_json(metal, json);
+	}
 	tdm_json_object_end(json);
 	json->out->failed |= findings->failed;
 }

@@ -6,9 +6,10 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/term.h"
+#include "state/metal_setup.h"
 
 void tdm_doctor_text(const struct tdm_findings *findings, const struct tdm_term *term, struct tdm_buf *out);
-/* The value of the key "doctor". */
-void tdm_doctor_json(const struct tdm_findings *findings, struct tdm_json *json);
+/* The value of the key "doctor"; `metal`: what --metal looked at, or NULL. */
+void tdm_doctor_json(const struct tdm_findings *findings, const struct tdm_metal_setup *metal, struct tdm_json *json);
 
 #endif

@@ -43,6 +43,9 @@ struct tdm_run_end {
 		char comm[TDM_COMM_CAP];
 	} * left;
 	size_t left_count;
+	bool is_preloaded;   /* the preload for tt-metal was in its environment */
+	const char *program; /* the file that ran: of a script, its interpreter; NULL: unknown */
+	const char *bar;     /* why the preload cannot work in it, what follows its name; NULL: it can */
 };
 
 /* For each process: peaks, live memory, and what was never freed. */

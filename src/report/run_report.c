@@ -41,6 +41,56 @@ static const struct tdm_column columns[] = {
 	TDM_LIVE_STACK(SITE(stack)),
 };
 
+/* Whether a hook of the preload was called. */
+static bool is_hooked(const struct tdm_live_report *report, const struct tdm_picture_process *process)
+{
+	for (size_t i = 0; i < process->note_count; i++) {
+		const struct tdm_picture_note *note = &process->notes[i];
+		if (!note->is_remark && note->value != 0 &&
+			tdm_has_prefix(tdm_picture_text(report->picture, note->text), "metal:"))
+			return true;
+	}
+	return false;
+}
+
+/* What the runtime in a process, or the preload, remarked and counted: as text the remarks alone. */
+static void put_notes(const struct tdm_live_report *report, size_t process, struct tdm_buf *out, struct tdm_json *json)
+{
+	const struct tdm_picture_process *shown = &report->picture->processes[process];
+	bool is_first = true, from_metal = false;
+	for (int counters = 0; json != NULL && counters < 2; counters++) {
+		tdm_json_put_array(json, counters ? "counters" : "remarks");
+		for (size_t i = 0; i < shown->note_count; i++) {
+			const struct tdm_picture_note *note = &shown->notes[i];
+			const char *text = tdm_picture_text(report->picture, note->text);
+			if (note->is_remark == (counters != 0))
+				continue;
+			if (!counters) {
+				tdm_json_text(json, text);
+				continue;
+			}
+			tdm_json_object(json);
+			tdm_json_put_text(json, "name", text);
+			tdm_json_put_u64(json, "value", note->value);
+			tdm_json_object_end(json);
+		}
+		tdm_json_array_end(json);
+	}
+	for (size_t i = 0; json == NULL && i < shown->note_count; i++) {
+		const char *text = tdm_picture_text(report->picture, shown->notes[i].text);
+		if (!shown->notes[i].is_remark)
+			continue;
+		from_metal |= tdm_has_prefix(text, "metal:");
+		tdm_buf_puts(out, is_first ? "\n  " : "  ");
+		is_first = false;
+		tdm_cell_text(out, text, report->term.utf8);
+		tdm_buf_putc(out, '\n');
+	}
+	if (from_metal && !is_hooked(report, shown))
+		tdm_buf_puts(out, "  metal: none of the hooked functions was called: nothing of tt-metal is in these "
+				  "figures\n");
+}
+
 /* The sites of a process that still hold memory, as text or as the value of a key. */
 static void put_sites(const struct tdm_live_report *report, size_t process, struct tdm_buf *out, struct tdm_json *json)
 {
@@ -52,6 +102,7 @@ static void put_sites(const struct tdm_live_report *report, size_t process, stru
 		.above = runs ? "\n  Live\n" : "\n  Never freed\n", .indent = 2, .gap = 1 };
 	uint64_t rest = 0;
 	size_t count;
+	put_notes(report, process, out, json);
 	out->failed |= tdm_sites_find(report->picture, (uint32_t)process, &sites, &count) != 0;
 	table.rows = sites;
 	of.sym = count != 0 ? tdm_stack_symbolizer(report->picture, process) : NULL;
@@ -100,16 +151,30 @@ static void put_end(const struct tdm_live_report *report, const struct tdm_run_e
 	tdm_buf_puts(out, end->left_count == 0 ? " processes that it started\n" : "\n");
 }
 
+/* Why there is nothing to report. */
+static void put_nothing(const struct tdm_live_report *report, const struct tdm_run_end *end, struct tdm_buf *out)
+{
+	tdm_buf_puts(out, "tidemark: it made no ledger: it reported no device memory. ");
+	if (end->bar != NULL) {
+		tdm_cell_text(out, end->program, report->term.utf8);
+		tdm_buf_printf(out, " %s\n", end->bar);
+	} else
+		tdm_buf_puts(out, end->is_preloaded
+					  ? "Programs are seen when they load tt-metal or are\n"
+					    "tidemark: built with libtidemark; static and setuid programs, and those "
+					    "that set TIDEMARK=0, are not.\n"
+					  : "Programs are seen when they, or the runtime that\n"
+					    "tidemark: they use, are built with libtidemark; setuid programs, and "
+					    "those that set TIDEMARK=0, are not.\n");
+}
+
 void tdm_run_text(const struct tdm_live_report *report, const struct tdm_run_end *end, struct tdm_buf *out)
 {
 	put_end(report, end, out);
 	tdm_buf_puts(out, report->picture->process_count != 0 ? "\n" : "");
 	tdm_live_text_processes(report, put_sites, out);
 	if (report->picture->process_count == 0 && !end->has_left)
-		tdm_buf_puts(out, "tidemark: it made no ledger: it reported no device memory. Programs are seen when "
-				  "they, or the runtime that\n"
-				  "tidemark: they use, are built with libtidemark; setuid programs, and those that set "
-				  "TIDEMARK=0, are not.\n");
+		put_nothing(report, end, out);
 	tdm_live_unread(report, out);
 }
 
@@ -124,6 +189,8 @@ void tdm_run_json(const struct tdm_live_report *report, const struct tdm_run_end
 	tdm_json_put_known(json, "signal", end->signal != 0, (uint64_t)end->signal);
 	tdm_json_put_u64(json, "duration_ns", end->took_ns);
 	tdm_json_put_u64(json, "still_running", end->still_running);
+	tdm_json_put_bool(json, "preloaded", end->is_preloaded);
+	tdm_json_put_text(json, "not_preloadable", end->bar);
 	tdm_json_put_bool(json, "left_without_report", end->has_left);
 	tdm_json_put_array(json, "left_pids");
 	for (size_t i = 0; i < end->left_count; i++)

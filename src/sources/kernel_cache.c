@@ -1,5 +1,6 @@
 #include "sources/kernel_cache.h"
 #include "base/err.h"
+#include "sources/elf_file.h"
 #include "sources/folder.h"
 #include "sources/format.h"
 #include "sources/kernel_elf.h"
@@ -138,7 +139,7 @@ static int visit_refused(void *context, const struct tdm_diag *diag)
 static bool kernels_recognise(struct tdm_str head, const char *path)
 {
 	(void)path;
-	return tdm_kernel_elf_detect(head.ptr, head.len);
+	return tdm_elf_detect(head.ptr, head.len);
 }
 
 static int kernels_records(struct tdm_input *input, const struct tdm_record_sink *sink, struct tdm_diag *diag)

@@ -36,8 +36,6 @@ struct tdm_kernel_elf {
 	struct tdm_kernel_segment segments[TDM_KERNEL_SEGMENTS_MAX];
 };
 
-bool tdm_kernel_elf_detect(const char *head, size_t len);
-
 /* Reads a file of `size` bytes; its position does not matter. 0, -errno, or TDM_ECORRUPT with a text in diag. */
 int tdm_kernel_elf_read(struct tdm_kernel_elf *elf, int fd, uint64_t size, struct tdm_diag *diag);
 

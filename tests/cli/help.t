@@ -18,6 +18,8 @@ Without arguments: the short help, on standard error.
     leaks     find what is probably leaking, and say why
     run       run a program with tracking on and summarise its device memory at
               the end
+    env       print the variables that turn tracking on in a shell, unit,
+              container or job
     info      show what a file says about memory: captures, reports, logs, kernels
     log       profile a log: circular buffers, kernels, buffers, errors, pressure
     simulate  replay a trace of allocations on a device model
@@ -48,6 +50,8 @@ The general help, three ways.
     leaks     find what is probably leaking, and say why
     run       run a program with tracking on and summarise its device memory at
               the end
+    env       print the variables that turn tracking on in a shell, unit,
+              container or job
     info      show what a file says about memory: captures, reports, logs, kernels
     log       profile a log: circular buffers, kernels, buffers, errors, pressure
     simulate  replay a trace of allocations on a device model

@@ -80,8 +80,66 @@ The code is the program's; its output is untouched.
   [126]
   $ tidemark run -- true 2>&1 | calm
   tidemark: true ended with code 0 after TIME
+  tidemark: it made no ledger: it reported no device memory. Programs are seen when they load tt-metal or are
+  tidemark: built with libtidemark; static and setuid programs, and those that set TIDEMARK=0, are not.
+  $ tidemark run --no-preload -- true 2>&1 | calm
+  tidemark: true ended with code 0 after TIME
   tidemark: it made no ledger: it reported no device memory. Programs are seen when they, or the runtime that
   tidemark: they use, are built with libtidemark; setuid programs, and those that set TIDEMARK=0, are not.
+  $ ls shm
+
+The preload for tt-metal comes before what the user preloads, once, however deep it is nested. The libraries that the user has here cannot be
+loaded, which the loader says for each program.
+
+  $ loaded() { sed -n -E 's|^LD_PRELOAD=||p' | sed -E 's|[^: ]*/libtidemark-metal.so|OURS|g'; }
+  $ tidemark run -- env 2>/dev/null | loaded
+  OURS
+  $ tidemark run -- tidemark run -- env 2>/dev/null | loaded
+  OURS
+  $ LD_PRELOAD='/no/a.so:/no/b.so /no/c.so' tidemark run -- env 2>/dev/null | loaded
+  OURS:/no/a.so:/no/b.so /no/c.so
+  $ LD_PRELOAD="/no/a.so /old/libtidemark-metal.so  /no/mylibtidemark-metal.so" tidemark run -- env 2>/dev/null | loaded
+  OURS:/no/a.so /no/mylibtidemark-metal.so
+  $ LD_PRELOAD=/no/a.so tidemark run --no-preload -- env 2>/dev/null | loaded
+  /no/a.so
+
+Without it, or with one that cannot be loaded, programs run as ever.
+
+  $ run() { tidemark run -- sh -c 'echo "${LD_PRELOAD-unset}"' 2>&1 | grep -v ' ended\|ledger\|built' | sed "s|$PWD|.|g"; }
+  $ TIDEMARK_PRELOAD=/nowhere/x.so run
+  tidemark run: /nowhere/x.so cannot be loaded: No such file or directory: programs that use tt-metal are not seen buffer by buffer; install it beside the command, or name it with TIDEMARK_PRELOAD=FILE (--no-preload: this is what you want)
+  unset
+  $ mkdir 'a b'; $TESTDIR/make_elf 'a b/libtidemark-metal.so'; TIDEMARK_PRELOAD='a b/libtidemark-metal.so' run | cut -d ';' -f 1
+  tidemark run: ./a b/libtidemark-metal.so cannot be preloaded: its path has a blank or a colon, which separate files in LD_PRELOAD: programs that use tt-metal are not seen buffer by buffer
+  unset
+  $ $TESTDIR/make_elf small.so bits=32; TIDEMARK_PRELOAD=small.so run | cut -d ';' -f 1 | cut -c -90
+  tidemark run: ./small.so cannot be loaded: for another processor, or of another width: pro
+  unset
+  $ (cp $(command -v tidemark) .; ./tidemark run -- true 2>&1 | sed -n 1p | cut -c -70)
+  tidemark run: libtidemark-metal.so is not there: programs that use tt-
+
+Programs that cannot be preloaded.
+
+  $ $TESTDIR/make_elf alone static; tidemark run -- ./alone 2>&1 | calm
+  tidemark: ./alone ended with code 5 after TIME
+  tidemark: it made no ledger: it reported no device memory. ./alone is statically linked: the preload cannot work in it
+  $ printf '#!./alone\n' >script; chmod +x script; tidemark run --json run.json -- ./script 2>&1 | tail -1 | cut -c 60-; grep -E 'preload' run.json
+  ./alone is statically linked: the preload cannot work in it
+      "preloaded": true,
+      "not_preloadable": "is statically linked: the preload cannot work in it",
+
+What the preload remarks is shown once, and that it has seen nothing.
+
+  $ tidemark run -- $TOOLS/tracked notes 3 2>&1 | tail -4
+  
+    metal: traces are not seen: MeshDevice::end_mesh_trace is missing
+  
+    every buffer was freed
+  $ tidemark run --json run.json -- $TOOLS/tracked notes 0 2>&1 | grep metal:
+    metal: traces are not seen: MeshDevice::end_mesh_trace is missing
+    metal: none of the hooked functions was called: nothing of tt-metal is in these figures
+  $ python3 -c 'import json; p = json.load(open("run.json"))["run"]["processes"][0]; print(p["remarks"], p["counters"])'
+  ['metal: traces are not seen: MeshDevice::end_mesh_trace is missing'] [{'name': 'metal:AllocatorImpl::allocate_buffer', 'value': 0}, {'name': 'metal:Device::close', 'value': 0}]
   $ ls shm
 
 Signals are passed on.

@@ -15,7 +15,8 @@
  *   lost        reports a buffer that the library refuses and so loses
  *   exec WHAT   becomes another program, which does WHAT, with its own buffers still live
  *   busy        prints "ready"; adds and removes circular buffers and L1 buffers at both ends of L1 until it is killed
- *   unplaced    leaves one without an address, in a region that it does not describe
+ *   notes N     counts N calls of a function of tt-metal and remarks something, as the preload does; "notes N wait"
+ * then waits as above unplaced    leaves one without an address, in a region that it does not describe
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -193,6 +194,16 @@ static void lose_ledger(void)
 	}
 }
 
+static int notes(int argc, char **argv)
+{
+	uint32_t counter = tidemark_counter("metal:AllocatorImpl::allocate_buffer");
+	tidemark_count(tidemark_counter("metal:Device::close"), 0);
+	tidemark_count(counter, argc > 2 ? (uint64_t)atoi(argv[2]) : 0);
+	tidemark_remark("metal: traces are not seen: MeshDevice::end_mesh_trace is missing");
+	tidemark_free(0, TIDEMARK_TRACE, 5);
+	return argc > 3 ? wait_for_signal() : 0;
+}
+
 static int with_child(void)
 {
 	pid_t child = fork();
@@ -257,6 +268,8 @@ int main(int argc, char **argv)
 		return adopt();
 	if (strcmp(what, "faults") == 0)
 		return faults();
+	if (strcmp(what, "notes") == 0)
+		return notes(argc, argv);
 	if (strcmp(what, "exec") == 0)
 		return execl(argv[0], argv[0], argc > 2 ? argv[2] : "wait", NULL);
 	if (strcmp(what, "lost") == 0)
