@@ -1,9 +1,11 @@
 #include "analyze/core_map.h"
+#include "base/reserve.h"
 #include "base/units.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The cores of a list of ranges: bit x of rows[y]. */
 struct cores {
@@ -51,6 +53,7 @@ void tdm_core_map_done(struct tdm_core_map *map)
 	free(map->cores);
 	free(map->by_range);
 	free(map->range_buffers);
+	free(map->shared);
 	*map = (struct tdm_core_map){ 0 };
 }
 
@@ -67,13 +70,26 @@ static bool is_everywhere(const struct tdm_core_map *map, const struct tdm_buffe
 	return buffer->banks == 0 || buffer->banks == banks || buffer->banks >= core_count(map);
 }
 
+static void add_shared(struct tdm_core_map *map, const struct tdm_buffer *buffer)
+{
+	map->failed |= tdm_reserve(&map->shared, &map->shared_cap, map->shared_count + 1, sizeof *map->shared) != 0;
+	if (map->failed)
+		return;
+	map->shared[map->shared_count++] = (struct tdm_core_span){ buffer->address,
+		tdm_plus(buffer->address, buffer->bank_bytes), buffer->ranges, buffer->kind };
+	map->range_buffers[buffer->ranges]++;
+}
+
 void tdm_core_map_add(struct tdm_core_map *map, const struct tdm_buffer *buffer, uint32_t banks)
 {
 	bool is_known = buffer->bank_bytes != TDM_SIZE_UNKNOWN;
 	bool has_ranges = buffer->ranges != 0 && buffer->ranges < map->range_list_count && core_count(map) != 0;
 	if ((buffer->flags & TDM_EVENT_VIEW) != 0 || !tdm_core_map_has_kind((enum tdm_kind)buffer->kind))
 		return;
-	if (is_known && has_ranges && tdm_kind_is_per_core((enum tdm_kind)buffer->kind)) {
+	bool is_placed = is_known && has_ranges && tdm_kind_is_per_core((enum tdm_kind)buffer->kind);
+	if (is_placed && tdm_buffer_is_shared(buffer) && buffer->address != TDM_ADDRESS_UNKNOWN) {
+		add_shared(map, buffer);
+	} else if (is_placed) {
 		load_add_bytes(&map->by_range[buffer->ranges], buffer->kind, buffer->bank_bytes);
 		map->range_buffers[buffer->ranges]++;
 	} else if (is_known && is_everywhere(map, buffer, banks)) {
@@ -119,10 +135,52 @@ static void add_list(struct tdm_core_map *map, const struct tdm_picture *picture
 			load_add(&map->cores[y * map->grid_x + (uint32_t)__builtin_ctzll(row)], &map->by_range[list]);
 }
 
-void tdm_core_map_finish(struct tdm_core_map *map, const struct tdm_picture *picture)
+static int compare_spans(const void *left, const void *right)
+{
+	const struct tdm_core_span *a = left, *b = right;
+	int order = tdm_order(a->kind, b->kind);
+	order = order != 0 ? order : tdm_order(a->address, b->address);
+	return order != 0 ? order : tdm_order(a->ranges, b->ranges);
+}
+
+/* Adds the union of the shared buffers of each kind to every core: from the lowest address up, a core gets the bytes of
+ * a buffer that are above all it has already. */
+static int add_unions(struct tdm_core_map *map, const struct tdm_picture *picture)
+{
+	uint64_t *reached = calloc(core_count(map) + (size_t)1, sizeof *reached);
+	struct cores cores = { 0 };
+	if (reached == NULL)
+		return -ENOMEM;
+	if (map->shared_count > 1)
+		qsort(map->shared, map->shared_count, sizeof *map->shared, compare_spans);
+	for (size_t i = 0; i < map->shared_count; i++) {
+		const struct tdm_core_span *span = &map->shared[i], *before = i != 0 ? span - 1 : NULL;
+		uint32_t count;
+		if (before == NULL || before->kind != span->kind)
+			memset(reached, 0, core_count(map) * sizeof *reached);
+		if (before == NULL || before->ranges != span->ranges) {
+			const struct tdm_core_range *ranges = tdm_picture_ranges(picture, span->ranges, &count);
+			cores = cores_of(map, ranges, count);
+		}
+		for (uint32_t y = 0; y < map->grid_y; y++)
+			for (uint64_t row = cores.rows[y]; row != 0; row &= row - 1) {
+				uint32_t core = y * map->grid_x + (uint32_t)__builtin_ctzll(row);
+				uint64_t from = tdm_max(span->address, reached[core]);
+				if (from >= span->end)
+					continue;
+				load_add_bytes(&map->cores[core], span->kind, span->end - from);
+				reached[core] = span->end;
+			}
+	}
+	free(reached);
+	return 0;
+}
+
+int tdm_core_map_finish(struct tdm_core_map *map, const struct tdm_picture *picture)
 {
 	uint32_t count = core_count(map);
 	unsigned __int128 sum = 0;
+	int err = map->failed ? -ENOMEM : map->shared_count != 0 ? add_unions(map, picture) : 0;
 	for (uint32_t list = 1; list < map->range_list_count; list++)
 		if (map->range_buffers[list] != 0)
 			add_list(map, picture, list);
@@ -139,6 +197,9 @@ void tdm_core_map_finish(struct tdm_core_map *map, const struct tdm_picture *pic
 	map->bound_bytes = tdm_plus(count != 0 ? map->max_bytes : map->everywhere.total, map->somewhere.total);
 	free(map->by_range);
 	free(map->range_buffers);
+	free(map->shared);
 	map->by_range = NULL;
 	map->range_buffers = NULL;
+	map->shared = NULL;
+	return err;
 }

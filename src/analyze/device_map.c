@@ -81,8 +81,8 @@ static void add_to_ends(struct tdm_device_l1 *l1, const struct tdm_buffer *buffe
 	bool placed = buffer->address != TDM_ADDRESS_UNKNOWN && buffer->address != 0 &&
 		      buffer->bank_bytes != TDM_SIZE_UNKNOWN;
 	uint64_t end;
-	if ((buffer->flags & TDM_EVENT_VIEW) != 0)
-		return;
+	if (tdm_buffer_is_view(buffer) || tdm_buffer_is_shared(buffer))
+		return; /* the circular buffers of the next program begin where those of a kept one do */
 	if (buffer->kind == TDM_KIND_L1) {
 		l1->unplaced += !placed;
 		if (placed && (l1->lowest == 0 || buffer->address < l1->lowest))
@@ -181,9 +181,8 @@ static int fill(
 		err = tdm_region_map_finish(&map->regions[k]);
 	if (err != 0)
 		return err;
-	tdm_core_map_finish(&map->cores, picture);
 	finish_l1(map, device);
-	return 0;
+	return tdm_core_map_finish(&map->cores, picture);
 }
 
 int tdm_device_map_init(

@@ -25,6 +25,7 @@ enum tdm_finding_family {
 	TDM_FAMILY_CAPTURE,
 	TDM_FAMILY_FAILURE,
 	TDM_FAMILY_PRESSURE,
+	TDM_FAMILY_RUN, /* what a program did with its devices: trace_hazards.h, statistics_check.h */
 	TDM_FAMILIES
 };
 
@@ -111,9 +112,10 @@ struct tdm_about {
 	const char *comm, *ledger; /* of the process */
 	int64_t device;            /* logical number; -1: none */
 	bool is_virtual;
-	uint8_t kind;     /* enum tdm_kind; TDM_KIND_COUNT: none */
-	const char *name; /* of the buffer, program or operation: the site */
-	uint32_t stack;   /* of the picture */
+	uint8_t kind;          /* enum tdm_kind; TDM_KIND_COUNT: none */
+	const char *name;      /* of the buffer, program or operation: the site */
+	uint32_t stack;        /* of the picture */
+	uint32_t replay_stack; /* the same: who replayed a trace */
 	const char *phase;
 };
 

@@ -247,6 +247,8 @@ static int add_list(struct tdm_leaks *leaks, uint32_t place, const struct tdm_bu
 	for (size_t i = 0; i < buffers->count; i++) {
 		const struct tdm_buffer *buffer = &buffers->list[i];
 		uint32_t at;
+		if (tdm_buffer_is_shared(buffer))
+			continue; /* of a program that is kept: it may have no bytes that another one has not, too */
 		int err = site_number(leaks, place, buffer->kind, buffer->name, buffer->stack, &at);
 		if (err != 0)
 			return err;

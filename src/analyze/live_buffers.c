@@ -93,8 +93,12 @@ static int compare_sites(const void *left, const void *right)
 static void add_to_site(struct tdm_site *site, const struct tdm_buffer *buffer)
 {
 	site->count++;
-	site->reserved_bytes += tdm_buffer_reserved(buffer);
-	site->asked_bytes += buffer->asked_bytes;
+	if (tdm_buffer_is_shared(buffer)) {
+		site->shared++;
+	} else {
+		site->reserved_bytes += tdm_buffer_reserved(buffer);
+		site->asked_bytes += buffer->asked_bytes;
+	}
 	if (compare_age(buffer->born_ns, site->oldest_ns) < 0)
 		site->oldest_ns = buffer->born_ns;
 	if (site->stack != buffer->stack)
@@ -147,5 +151,8 @@ int tdm_sites_find(const struct tdm_picture *picture, uint32_t process, struct t
 	}
 	if (*count > 1)
 		qsort(*sites, *count, sizeof **sites, compare_sites);
+	for (size_t i = 0; i < *count; i++)
+		if ((*sites)[i].shared == (*sites)[i].count)
+			(*sites)[i].reserved_bytes = (*sites)[i].asked_bytes = TDM_BYTES_UNKNOWN;
 	return 0;
 }

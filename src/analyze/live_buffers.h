@@ -32,8 +32,9 @@ struct tdm_buffer_ref *tdm_live_buffers(const struct tdm_picture *picture, size_
 struct tdm_site {
 	uint32_t name, stack; /* of the picture; stack is 0 when there is a name, or when they differ */
 	uint8_t kind;
-	uint64_t count, reserved_bytes, asked_bytes;
-	uint64_t oldest_ns; /* monotonic clock of the oldest birth; 0: unknown */
+	uint64_t count, shared;
+	uint64_t reserved_bytes, asked_bytes; /* without shared buffers; unknown if all are */
+	uint64_t oldest_ns;                   /* monotonic clock of the oldest birth; 0: unknown */
 };
 
 /* The sites of a process (or of all: TDM_INDEX_NONE), the largest first. Owned by the caller (free()). 0 or -ENOMEM. */

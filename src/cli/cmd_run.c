@@ -240,7 +240,7 @@ static int run_program(struct request *request, char **command)
 		end.bar = tdm_preload_bar_text(program.bar);
 	}
 	if (tdm_ledgers_open(request->cmd, (struct tdm_state_options){ .ledger_dir = request->own }, &ledgers) == 0 &&
-		tdm_ledgers_look(request->cmd, &ledgers, 0) == 0) {
+		tdm_ledgers_look(request->cmd, &ledgers, TDM_WISH_EVENTS) == 0) {
 		find_left(&child, ledgers.picture, left, &end);
 		print_summary(request, &ledgers, &end);
 	}
@@ -323,7 +323,8 @@ const struct tdm_cmd tdm_cmd_run = {
 		"After the program has ended, a summary on standard error shows for each of its processes, and for "
 		"every device and kind of memory, how much was reserved at the peak and at the end; which buffers were "
 		"never freed, by the site that allocated them; and double frees, unknown frees, buffers reported again "
-		"while live, out-of-memory reports and lost events. While the program runs, 'tidemark dump' shows it.",
+		"while live, out-of-memory reports and lost events; what replayed traces may have overwritten, and "
+		"the sizes that a device has to be opened with. While the program runs, 'tidemark dump' shows it.",
 	.opts = run_opts,
 	.examples = run_examples,
 	.exits = run_exits,

@@ -37,8 +37,7 @@ static int bank_count(const struct tdm_card *card, enum tdm_card_field field, ui
 	return 0;
 }
 
-/* The bytes that a trace region of `total` bytes takes at the top of each of `banks` banks. False above 64 bits. */
-static bool trace_per_bank(uint64_t total, uint64_t align, uint32_t banks, uint64_t *bytes)
+bool tdm_bank_trace_part(uint64_t total, uint64_t align, uint32_t banks, uint64_t *bytes)
 {
 	if (!tdm_align_up(total, align, &total))
 		return false;
@@ -66,7 +65,7 @@ static int dram_range(const struct tdm_card *card, struct tdm_bank_range *range,
 		err = bank_count(card, TDM_CARD_DRAM_BANKS, &range->banks, diag);
 	if (err != 0)
 		return err;
-	if (!trace_per_bank(tdm_card_get(card, TDM_CARD_TRACE_REGION), align, range->banks, &trace) ||
+	if (!tdm_bank_trace_part(tdm_card_get(card, TDM_CARD_TRACE_REGION), align, range->banks, &trace) ||
 		trace > size - base)
 		return tdm_diag_set(diag, TDM_EREFUSED, 0, 0,
 			"trace_region of %" PRIu64 " bytes does not fit in %" PRIu32 " DRAM banks of %" PRIu64

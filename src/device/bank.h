@@ -49,6 +49,9 @@ struct tdm_bank_range {
 int tdm_bank_range(
 	const struct tdm_card *card, enum tdm_kind kind, struct tdm_bank_range *range, struct tdm_diag *diag);
 
+/* The bytes that a trace region of `total` bytes takes at the top of each of `banks` banks. False above 64 bits. */
+bool tdm_bank_trace_part(uint64_t total, uint64_t align, uint32_t banks, uint64_t *bytes);
+
 /*
  * 0, -ERANGE when a figure does not fit 64 bits, or TDM_EREFUSED with the reason (page size 0, size not a multiple of
  * the page, more shards than banks, interleaved L1_SMALL, a region without banks) in diag. A size of 0 takes nothing.

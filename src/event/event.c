@@ -127,8 +127,8 @@ bool tdm_event_is_valid(const struct tdm_event *event)
 		return false;
 	switch (event->op) {
 	case TDM_OP_ALLOC:
-		return range_is_valid(event) && sizes_are_valid(event) && frames_are_valid(event->frames, event->frame_count) &&
-		       ranges_are_valid(event);
+		return range_is_valid(event) && sizes_are_valid(event) &&
+		       frames_are_valid(event->frames, event->frame_count) && ranges_are_valid(event);
 	case TDM_OP_DEVICE:
 		return event->about != NULL ? about_is_valid(event->about) : event->text.len != 0;
 	case TDM_OP_PROCESS:

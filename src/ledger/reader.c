@@ -151,8 +151,7 @@ static uint32_t believe_segments(struct tdm_ledger *ledger, struct tdm_ledger_ar
 }
 
 /* An area that may be missing: 0 when it is, or when it is invalid. */
-static uint64_t believe_area(
-	struct tdm_ledger *ledger, struct tdm_ledger_areas *areas, uint64_t offset, uint64_t bytes)
+static uint64_t believe_area(struct tdm_ledger *ledger, struct tdm_ledger_areas *areas, uint64_t offset, uint64_t bytes)
 {
 	return offset != 0 && believe_segments(ledger, areas, &offset, 1, bytes) == 1 ? offset : 0;
 }
@@ -318,7 +317,8 @@ static int refresh_all(struct tdm_ledger *ledger, struct tdm_ledger_header *head
 			ledger, &areas, header->blob_offset, header->blob_segments, TDM_LEDGER_FIRST_BLOB);
 		ledger->header.phase_segments = believe_segments(ledger, &areas, header->phase_offset,
 			header->phase_segments, TDM_LEDGER_PHASES_FIRST * sizeof(struct tdm_ledger_phase));
-		ledger->header.notes_offset = believe_area(ledger, &areas, header->notes_offset, sizeof(struct tdm_ledger_notes));
+		ledger->header.notes_offset =
+			believe_area(ledger, &areas, header->notes_offset, sizeof(struct tdm_ledger_notes));
 		err = refresh_devices(ledger, &areas, diag);
 	} else {
 		tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err));

@@ -183,8 +183,7 @@ static bool equals_counts(const struct pass *pass, const struct tdm_ledger_view 
 	const struct tdm_ledger_count *counts = view->counts;
 	for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
 		bool is_sum = (view->shared_kinds >> k & 1) == 0;
-		if (pass->sums[k].buffers != counts[k].buffers ||
-			pass->sums[k].asked_bytes != counts[k].asked_bytes ||
+		if (pass->sums[k].buffers != counts[k].buffers || pass->sums[k].asked_bytes != counts[k].asked_bytes ||
 			(is_sum && (pass->sums[k].bytes != counts[k].bytes ||
 					   pass->sums[k].bank_bytes != counts[k].bank_bytes)))
 			return false;

@@ -22,14 +22,14 @@ struct tdm_ledger_place {
 	uint32_t slot_high; /* at most the number that the segments hold */
 	uint64_t slot_offset[TDM_LEDGER_SEGMENTS];
 	uint64_t ring_offset;
-	uint64_t ring_records;  /* 0: there is no readable ring */
+	uint64_t ring_records;   /* 0: there is no readable ring */
 	uint64_t runtime_offset; /* 0: there is no readable area */
 	uint64_t said_runtime;   /* the page's word for it */
-	uint64_t described;     /* number of the description in the view */
-	uint64_t refused;       /* invalid counters and regions in the copy of the page */
-	uint64_t refused_slots; /* invalid slots in the last walk */
-	uint64_t refused_told;  /* invalid parts of what the runtime said, in the last reading */
-	bool rough;             /* the counters in the view may be from several calls */
+	uint64_t described;      /* number of the description in the view */
+	uint64_t refused;        /* invalid counters and regions in the copy of the page */
+	uint64_t refused_slots;  /* invalid slots in the last walk */
+	uint64_t refused_told;   /* invalid parts of what the runtime said, in the last reading */
+	bool rough;              /* the counters in the view may be from several calls */
 };
 
 struct tdm_ledger_area {

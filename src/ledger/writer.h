@@ -141,7 +141,7 @@ struct tdm_writer {
 	struct tdm_ledger_notes *_Atomic notes; /* NULL: none yet */
 	_Atomic uint32_t remark_count;
 	_Atomic uint32_t captured; /* traces that exist, on all devices: allocations must take the long way */
-	uint32_t notes_retry; /* notes to refuse before trying to get room for them again */
+	uint32_t notes_retry;      /* notes to refuse before trying to get room for them again */
 	struct tdm_wthread *threads;
 	uint32_t thread_cap;
 	_Atomic uint32_t thread_count;

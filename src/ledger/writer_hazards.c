@@ -1,8 +1,8 @@
 /*
- * Buffers that were allocated while a captured trace existed. A replay writes where the buffers of the capture were, and
- * the allocator may have given those places to others since. Each such buffer waits until a trace is replayed that is
- * older than itself; then it is judged: it is live, or it was freed before. Buffers that are alike share an entry in the
- * file, so that a loop that allocates the same in every round makes one entry.
+ * Buffers that were allocated while a captured trace existed. A replay writes where the buffers of the capture were,
+ * and the allocator may have given those places to others since. Each such buffer waits until a trace is replayed that
+ * is older than itself; then it is judged: it is live, or it was freed before. Buffers that are alike share an entry in
+ * the file, so that a loop that allocates the same in every round makes one entry.
  */
 #include "ledger/writer_runtime.h"
 #include "base/str.h"
@@ -67,8 +67,8 @@ static uint32_t find_entry(const struct tdm_wruntime *runtime, uint32_t first, u
 }
 
 /* Adds `count` buffers like `hazard` to the entries of a half. Returns the entry, or UINT32_MAX: they are lost. */
-static uint32_t add_entry(struct tdm_wruntime *runtime, const struct tdm_ledger_hazard *hazard, uint64_t key,
-	uint64_t count)
+static uint32_t add_entry(
+	struct tdm_wruntime *runtime, const struct tdm_ledger_hazard *hazard, uint64_t key, uint64_t count)
 {
 	bool waits = hazard->state == TDM_HAZARD_WAITS;
 	uint32_t first = waits ? 0 : FIRST_JUDGED, *used = waits ? &runtime->waiting_count : &runtime->judged_count;
@@ -103,8 +103,8 @@ static void trim_entries(struct tdm_wruntime *runtime)
 {
 	while (runtime->waiting_count != 0 && runtime->keys[runtime->waiting_count - 1] == 0)
 		runtime->waiting_count--;
-	atomic_store_explicit((_Atomic uint32_t *)&runtime->shared->head.waiting_count, runtime->waiting_count,
-		memory_order_release);
+	atomic_store_explicit(
+		(_Atomic uint32_t *)&runtime->shared->head.waiting_count, runtime->waiting_count, memory_order_release);
 }
 
 /* The slot of a buffer that waits, if it is live. */
@@ -126,9 +126,8 @@ static void sweep(struct tdm_wdevice *device, struct tdm_wruntime *runtime)
 			runtime->freed[runtime->list[i].entry]++;
 	}
 	atomic_store_explicit(&runtime->waiting, kept, memory_order_relaxed);
-	runtime->sweep_after = kept > TDM_WRITER_WAITING - TDM_WRITER_WAITING / SWEEP_SHARE
-				       ? TDM_WRITER_WAITING / SWEEP_SHARE
-				       : 0;
+	runtime->sweep_after =
+		kept > TDM_WRITER_WAITING - TDM_WRITER_WAITING / SWEEP_SHARE ? TDM_WRITER_WAITING / SWEEP_SHARE : 0;
 }
 
 /* The oldest trace that exists; NULL: none does. */

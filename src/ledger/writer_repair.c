@@ -1,4 +1,5 @@
-/* Rebuilds the private state of a device from what was committed: after a report that did not end, or by a new writer. */
+/* Rebuilds the private state of a device from what was committed: after a report that did not end, or by a new writer.
+ */
 #include "ledger/writer_hot.h"
 
 #include <string.h>

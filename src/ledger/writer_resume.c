@@ -70,7 +70,8 @@ static int check_ledger(struct tdm_ledger_file *file, const struct tdm_ledger *l
 		return -ESHUTDOWN;
 	if (tdm_ledger_refused(ledger) != 0 || ledger->device_count != said->device_count ||
 		header->blob_segments != said->blob_segments || header->phase_segments != said->phase_segments ||
-		header->notes_offset != said->notes_offset || header->header_size != TDM_LEDGER_PAGE || header->file_size > ledger->limit)
+		header->notes_offset != said->notes_offset || header->header_size != TDM_LEDGER_PAGE ||
+		header->file_size > ledger->limit)
 		return TDM_ECORRUPT;
 	file->pid = header->pid;
 	file->start = header->start_time;

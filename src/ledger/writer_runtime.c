@@ -130,7 +130,8 @@ int tdm_wruntime_resume(struct tdm_wdevice *device, struct tdm_ledger_runtime *s
 	runtime->allocs = shared->head.allocs;
 	runtime->changes = (shared->head.changes + 1) & ~UINT64_C(1);
 	runtime->hazard_changes = (shared->head.hazard_changes + 1) & ~UINT64_C(1);
-	runtime->trace_count = shared->head.trace_count < TDM_LEDGER_TRACES ? shared->head.trace_count : TDM_LEDGER_TRACES;
+	runtime->trace_count =
+		shared->head.trace_count < TDM_LEDGER_TRACES ? shared->head.trace_count : TDM_LEDGER_TRACES;
 	runtime->next_trace = runtime->trace_count % TDM_LEDGER_TRACES;
 	for (uint32_t i = 0; i < runtime->trace_count; i++)
 		runtime->traces[i].id = shared->traces[i].id;
@@ -279,8 +280,8 @@ static void apply_step(
 static bool step_traces(struct tdm_wdevice *device, enum tdm_step step, uint64_t id, uint64_t tsc, uint32_t stack)
 {
 	bool is_of_trace = step >= TDM_STEP_TRACE_BEGAN;
-	struct tdm_wruntime *runtime = is_of_trace ? have_runtime(device)
-						   : atomic_load_explicit(&device->runtime, memory_order_relaxed);
+	struct tdm_wruntime *runtime =
+		is_of_trace ? have_runtime(device) : atomic_load_explicit(&device->runtime, memory_order_relaxed);
 	if (runtime == NULL)
 		return !is_of_trace;
 	if (step == TDM_STEP_OPENED)

@@ -2,8 +2,8 @@
  * What the writer knows about traces and hazards of a device, in private memory; only the files of the writer include
  * this. The caller of everything here is inside the device.
  *
- * A trace exists from its capture to its release. Each that comes to exist begins a new era; a buffer belongs to the era
- * in which it was allocated, and only traces of this era or an earlier one can overwrite it.
+ * A trace exists from its capture to its release. Each that comes to exist begins a new era; a buffer belongs to the
+ * era in which it was allocated, and only traces of this era or an earlier one can overwrite it.
  */
 #ifndef TDM_LEDGER_WRITER_RUNTIME_H
 #define TDM_LEDGER_WRITER_RUNTIME_H
@@ -32,12 +32,12 @@ struct tdm_wruntime {
 	uint32_t trace_count, next_trace;
 	struct tdm_wtrace traces[TDM_LEDGER_TRACES];
 	bool has_hazards;
-	uint32_t waiting_count, judged_count;      /* entries, as in the file */
-	uint64_t keys[2 * TDM_LEDGER_HAZARDS];     /* of entries: equal if they are alike; 0: not used */
-	uint64_t eras[TDM_LEDGER_HAZARDS];         /* of waiting entries, */
-	uint64_t freed[TDM_LEDGER_HAZARDS];        /* and how many of their buffers were freed and left the list */
-	_Atomic uint32_t waiting;                  /* buffers in the list */
-	uint32_t sweep_after;                      /* buffers to lose before looking for freed ones again */
+	uint32_t waiting_count, judged_count;  /* entries, as in the file */
+	uint64_t keys[2 * TDM_LEDGER_HAZARDS]; /* of entries: equal if they are alike; 0: not used */
+	uint64_t eras[TDM_LEDGER_HAZARDS];     /* of waiting entries, */
+	uint64_t freed[TDM_LEDGER_HAZARDS];    /* and how many of their buffers were freed and left the list */
+	_Atomic uint32_t waiting;              /* buffers in the list */
+	uint32_t sweep_after;                  /* buffers to lose before looking for freed ones again */
 	struct tdm_wwaiting list[TDM_WRITER_WAITING];
 };
 

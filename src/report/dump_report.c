@@ -1,6 +1,8 @@
 /* The views of `dump`: every process with its figures and its live buffers. */
 #include "report/live_report.h"
+#include "analyze/finding.h"
 #include "report/map_report.h"
+#include "report/runtime_report.h"
 #include "report/stack_report.h"
 #include "report/table.h"
 
@@ -12,7 +14,7 @@ enum { RANGES_SHOWN = 3 };
 struct row {
 	const struct tdm_buffer *buffer;
 	uint32_t device, banks, depth;
-	bool is_virtual, is_view, is_adopted;
+	bool is_virtual, is_view, is_shared, is_adopted;
 	bool has_only_id; /* a client of a daemon names it by this, and gives no address */
 	uint64_t reserved, occupied, age_ns;
 	const char *program, *name;
@@ -40,6 +42,7 @@ static const void *row_of(const struct tdm_table *table, size_t i)
 		.device = holding->number,
 		.is_virtual = picture->devices[holding->device].is_virtual,
 		.is_view = is_view,
+		.is_shared = tdm_buffer_is_shared(buffer),
 		.is_adopted = tdm_buffer_is_adopted(buffer),
 		.has_only_id =
 			buffer->address == TDM_ADDRESS_UNKNOWN && picture->processes[holding->process].is_on_behalf,
@@ -141,6 +144,7 @@ static const struct tdm_column columns[] = {
 	{ NULL, "cores", BUFFER(cores), .flags = TDM_ZERO_IS_UNKNOWN },
 	{ NULL, "core_ranges", .json = json_ranges },
 	{ NULL, "view", ROW(is_view) },
+	{ NULL, "shared", ROW(is_shared) },
 	{ NULL, "adopted", ROW(is_adopted) },
 	{ "Age", "age_ns", ROW(age_ns), .text = put_age, TDM_DURATION(TDM_DURATION_COLUMNS), .flags = TDM_WHOLE },
 	{ "Thread", "thread", BUFFER(thread), .width = 8, .flags = TDM_ZERO_IS_UNKNOWN | TDM_WHOLE },
@@ -182,10 +186,14 @@ static void put_buffers(
 		list.first = skip;
 		table.count -= skip;
 		tdm_json_put_table(json, "buffers", &table);
+		tdm_json_put_array(json, "findings");
+		tdm_runtime_findings_json(report->picture, (uint32_t)process, report->stacks, json);
+		tdm_json_array_end(json);
 	} else {
 		tdm_table_text(&table, &report->term, out);
 		if (table.count == 0)
 			put_none(&report->filter, out);
+		tdm_runtime_findings_text(report, (uint32_t)process, TDM_FINDING_WARNING, out);
 	}
 	tdm_symbolizer_free(list.of.sym);
 	free(list.refs);

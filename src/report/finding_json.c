@@ -8,7 +8,7 @@
 #include "report/report_put.h"
 
 /* The parts of a finding's subject that its family shows. */
-enum { PROCESS = 1, DEVICE = 2, KIND = 4, NAME = 8, STACK = 16, FIGURE = 32 };
+enum { PROCESS = 1, DEVICE = 2, KIND = 4, NAME = 8, STACK = 16, FIGURE = 32, REPLAY = 64 };
 
 static const struct {
 	const char *what, *severity, *sentence;
@@ -23,6 +23,8 @@ static const struct {
 	[TDM_FAMILY_REPLAY] = { "cause", .holes = "largest_holes", .advice = "advice", .about = NAME },
 	[TDM_FAMILY_CAPTURE] = { "reason", .sentence = "text", .about = FIGURE },
 	[TDM_FAMILY_FAILURE] = { "sort", .sentence = "summary", .about = KIND },
+	[TDM_FAMILY_RUN] = { "finding", "severity", "text", { "ok", "info", "warning", "danger" }, .advice = "advice",
+		.about = PROCESS | DEVICE | KIND | NAME | STACK | REPLAY },
 	[TDM_FAMILY_PRESSURE] = { .severities = { "LOW", NULL, "MEDIUM", "HIGH" } }, /* its figure has the name */
 };
 
@@ -31,12 +33,13 @@ const char *tdm_finding_severity_name(enum tdm_finding_family family, enum tdm_s
 	return severity < TDM_SEVERITIES ? families[family].severities[severity] : "unknown";
 }
 
-static void put_stack(struct tdm_finding_view *view, const struct tdm_about *about, struct tdm_json *json)
+static void put_stack(struct tdm_finding_view *view, const char *key, const struct tdm_about *about, uint32_t stack,
+	struct tdm_json *json)
 {
-	tdm_json_key(json, "stack");
-	if (about->stack != 0)
+	tdm_json_key(json, key);
+	if (stack != 0)
 		tdm_stack_json(view->picture, tdm_stack_symbols_get(&view->symbols, view->picture, about->process),
-			about->stack, json);
+			stack, json);
 	else
 		tdm_json_null(json);
 }
@@ -64,7 +67,9 @@ static void put_about(struct tdm_finding_view *view, const struct tdm_finding *f
 	if (shown & NAME)
 		tdm_json_put_name(json, "name", about->name);
 	if (shown & STACK)
-		put_stack(view, about, json);
+		put_stack(view, "stack", about, about->stack, json);
+	if (shown & REPLAY)
+		put_stack(view, "replay_stack", about, about->replay_stack, json);
 }
 
 void tdm_core_range_json(const struct tdm_core_range *range, struct tdm_json *json)

@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DOCTOR_INDENT = 11, LEAK_INDENT = 2, STACK_INDENT = 4 };
+enum { DOCTOR_INDENT = 11, LEAK_INDENT = 2 };
 
 #define YEAR_S (365.0 * 24 * 3600)
 
@@ -280,24 +280,29 @@ static void put_wrapped(const struct words *w, const char *label, struct tdm_str
 	tdm_buf_done(&line);
 }
 
-static void put_leak_stack(const struct words *w)
+/* A call stack after a label: its frames line by line if the view shows whole ones, else the innermost in one line. */
+static void put_stack(const struct words *w, const char *label, uint32_t stack, size_t indent)
 {
-	const struct tdm_about *about = &w->finding->about;
 	const struct tdm_picture *picture = w->view->picture;
 	struct tdm_buf trail;
 	uint32_t depth;
-	tdm_picture_stack(picture, about->stack, &depth);
+	tdm_picture_stack(picture, stack, &depth);
 	if (depth == 0)
 		return;
-	struct tdm_symbolizer *sym = tdm_stack_symbols_get(&w->view->symbols, picture, about->process);
+	struct tdm_symbolizer *sym = tdm_stack_symbols_get(&w->view->symbols, picture, w->finding->about.process);
+	bool is_labelled = w->finding->family != TDM_FAMILY_LEAK; /* the stack of a leak can only be one */
+	if (w->view->stacks && is_labelled) {
+		tdm_buf_fill(w->out, ' ', indent);
+		tdm_buf_printf(w->out, "%.*s:\n", (int)strlen(label) - 1, label);
+	}
 	if (w->view->stacks) {
-		tdm_stack_text(picture, sym, about->stack, STACK_INDENT, w->out);
+		tdm_stack_text(picture, sym, stack, indent + LEAK_INDENT, w->out);
 		return;
 	}
 	tdm_buf_init(&trail);
-	tdm_stack_trail(picture, sym, about->stack, w->view->term.utf8, &trail);
-	tdm_buf_fill(w->out, ' ', LEAK_INDENT);
-	put_wrapped(w, "at ", tdm_buf_str(&trail), LEAK_INDENT);
+	tdm_stack_trail(picture, sym, stack, w->view->term.utf8, &trail);
+	tdm_buf_fill(w->out, ' ', indent);
+	put_wrapped(w, label, tdm_buf_str(&trail), indent);
 	w->out->failed |= trail.failed;
 	tdm_buf_done(&trail);
 }
@@ -315,7 +320,7 @@ static void leak_text(const struct words *w)
 	if (w->finding->severity == TDM_FINDING_OK)
 		return;
 	put_forecast(w);
-	put_leak_stack(w);
+	put_stack(w, "at ", w->finding->about.stack, LEAK_INDENT);
 	put_pieces(w, "  hint: this process also has {double_frees/double free/double frees/} of this kind\n"
 		      "|  hint: this process also has {unknown_frees/unknown free/unknown frees/} of this kind\n");
 	put(w, "\n");
@@ -344,22 +349,49 @@ static void put_command(const struct words *w, const char *command)
 	tdm_buf_printf(w->out, "%s\n", tdm_term_style(&w->view->term, TDM_STYLE_OFF));
 }
 
-static void doctor_text(const struct words *w)
+static void put_advice(const struct words *w)
 {
-	const struct tdm_finding *finding = w->finding;
-	const char *name = tdm_finding_severity_name(TDM_FAMILY_DOCTOR, (enum tdm_severity)finding->severity);
-	put(w, "  ");
-	tdm_put_styled(w->out, &w->view->term, styles[finding->severity], name);
-	tdm_buf_fill(w->out, ' ', DOCTOR_INDENT - 2 - strlen(name));
-	put_paragraph(w, "", finding->text != NULL ? finding->text : "");
-	if (finding->severity >= TDM_FINDING_WARNING)
-		put_paragraph(w, "looked at ", tdm_finding_word(w->view->findings, finding, "looked_at"));
-	for (size_t i = 0; i < finding->advice.count; i++) {
-		const struct tdm_advice *advice = &w->view->findings->advice[finding->advice.first + i];
+	for (size_t i = 0; i < w->finding->advice.count; i++) {
+		const struct tdm_advice *advice = &w->view->findings->advice[w->finding->advice.first + i];
 		put_paragraph(w, "-> ", advice->text);
 		if (advice->command != NULL)
 			put_command(w, advice->command);
 	}
+}
+
+/* "  warning  sentence" */
+static void put_judgement(const struct words *w)
+{
+	const struct tdm_finding *finding = w->finding;
+	const char *name = tdm_finding_severity_name(
+		(enum tdm_finding_family)finding->family, (enum tdm_severity)finding->severity);
+	put(w, "  ");
+	tdm_put_styled(w->out, &w->view->term, styles[finding->severity], name);
+	tdm_buf_fill(w->out, ' ', DOCTOR_INDENT - 2 - strlen(name));
+	put_paragraph(w, "", finding->text != NULL ? finding->text : "");
+}
+
+static void doctor_text(const struct words *w)
+{
+	put_judgement(w);
+	if (w->finding->severity >= TDM_FINDING_WARNING)
+		put_paragraph(w, "looked at ", tdm_finding_word(w->view->findings, w->finding, "looked_at"));
+	put_advice(w);
+}
+
+/* Runs. */
+
+/* Advice is the same for all findings of a sort, so only the first has it. */
+static void run_text(const struct words *w)
+{
+	const struct tdm_finding *before = w->view->findings->list;
+	put_judgement(w);
+	put_stack(w, "allocated in ", w->finding->about.stack, DOCTOR_INDENT);
+	put_stack(w, "replayed in ", w->finding->about.replay_stack, DOCTOR_INDENT);
+	while (before != w->finding && before->what != w->finding->what)
+		before++;
+	if (before == w->finding)
+		put_advice(w);
 }
 
 /* Failures in logs. */
@@ -526,6 +558,7 @@ static const struct {
 	[TDM_FAMILY_CAPTURE] = { capture_text, NULL },
 	[TDM_FAMILY_FAILURE] = { failure_text, failures },
 	[TDM_FAMILY_PRESSURE] = { pressure_text, NULL },
+	[TDM_FAMILY_RUN] = { run_text, NULL },
 };
 
 const char *tdm_finding_title(const struct tdm_finding *finding)

@@ -2,6 +2,7 @@
 #include "report/cell.h"
 #include "report/live_cells.h"
 #include "report/report_put.h"
+#include "report/runtime_report.h"
 #include "report/stack_report.h"
 #include "report/table.h"
 
@@ -198,6 +199,7 @@ static const struct tdm_column kind_columns[] = {
 	{ NULL, "occupied_bytes", KIND(occupied) },
 	{ "Asked", "asked_bytes", KIND(asked), .before = 1, TDM_BYTES },
 	{ NULL, "peak_asked_bytes", KIND(peak_asked) },
+	{ NULL, "peak_bytes_per_bank", KIND(peak_bank) },
 	{ "Buffers", "buffers", KIND(buffers), COUNT },
 	{ "Peak", "peak_buffers", KIND(peak_buffers), COUNT },
 	{ "Allocs", "allocations", KIND(allocs), COUNT },
@@ -230,6 +232,7 @@ static void json_device(const struct tdm_live_report *report, const struct tdm_h
 	tdm_json_put_name(json, "card", card_of(device));
 	tdm_json_put_known(json, "chip_id", device->has_chip_id, device->chip_id);
 	tdm_json_put_table(json, "kinds", &table);
+	tdm_runtime_holding_json(report->picture, holding, json);
 	tdm_json_object_end(json);
 }
 

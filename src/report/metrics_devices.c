@@ -333,6 +333,45 @@ static void write_leaks(const struct tdm_metrics_scene *scene)
 	tdm_metrics_real(scene->text, "", (double)view->leak_age_ns / 1e9);
 }
 
+/* Traces. */
+
+static uint64_t hazards_of(const struct tdm_picture *picture, size_t device, uint8_t state, bool *is_known)
+{
+	uint64_t count = 0;
+	*is_known = false;
+	for (size_t i = 0; i < picture->holding_count; i++) {
+		const struct tdm_holding *holding = &picture->holdings[i];
+		if (holding->device != device || holding->trace_count == 0 ||
+			!tdm_picture_counts(&picture->processes[holding->process]))
+			continue;
+		*is_known = true;
+		for (size_t k = 0; k < holding->hazard_count; k++)
+			if (holding->hazards[k].state == state)
+				count = tdm_plus(count, holding->hazards[k].count);
+	}
+	return count;
+}
+
+/* Only for devices on which a running process has captured traces. */
+static void write_hazards(const struct tdm_metrics_scene *scene)
+{
+	static const struct tdm_metric_family family = { "tt_trace_hazards", NULL,
+		"Buffers that were allocated while a captured trace existed; live: a replay may have overwritten them.",
+		TDM_METRIC_GAUGE };
+	static const char *const states[TDM_HAZARD_STATES] = {
+		[TDM_HAZARD_WAITS] = "waiting", [TDM_HAZARD_LIVE] = "live", [TDM_HAZARD_FREED] = "freed"
+	};
+	tdm_metrics_family(scene->text, &family);
+	for (size_t i = 0; i < scene->picture->device_count; i++)
+		for (uint8_t state = 0; state < TDM_HAZARD_STATES; state++) {
+			bool is_known;
+			uint64_t count = hazards_of(scene->picture, i, state, &is_known);
+			if (is_known)
+				tdm_metrics_u64(
+					scene->text, tdm_metrics_labels_with(scene, i, "state", states[state]), count);
+		}
+}
+
 void tdm_metrics_devices(const struct tdm_metrics_scene *scene)
 {
 	write_info(scene);
@@ -342,5 +381,6 @@ void tdm_metrics_devices(const struct tdm_metrics_scene *scene)
 	write_by_kind(scene);
 	write_counters(scene);
 	write_singles(scene);
+	write_hazards(scene);
 	write_leaks(scene);
 }

@@ -1,7 +1,9 @@
 /* The views of `run`: how the program ended, and the peaks and remaining memory of each of its processes. */
+#include "analyze/finding.h"
 #include "report/cell.h"
 #include "report/live_report.h"
 #include "report/report_put.h"
+#include "report/runtime_report.h"
 #include "report/stack_report.h"
 #include "report/table.h"
 
@@ -112,7 +114,7 @@ static void put_sites(const struct tdm_live_report *report, size_t process, stru
 	else
 		tdm_table_text(&table, &report->term, out);
 	for (size_t i = table.count; i < count; i++)
-		rest = tdm_plus(rest, sites[i].reserved_bytes);
+		rest = tdm_plus(rest, sites[i].reserved_bytes != TDM_BYTES_UNKNOWN ? sites[i].reserved_bytes : 0);
 	if (table.count < count)
 		tdm_buf_printf(
 			out, "  and %s more with %s\n", TDM_COUNT_TEXT(count - table.count), TDM_SIZE_TEXT(rest));
@@ -122,6 +124,23 @@ static void put_sites(const struct tdm_live_report *report, size_t process, stru
 		tdm_buf_puts(out, runs ? "\n  no live buffers\n" : "\n  every buffer was freed\n");
 	tdm_symbolizer_free(of.sym);
 	free(sites);
+}
+
+/* What is said about a process below its figures. */
+static void put_process(
+	const struct tdm_live_report *report, size_t process, struct tdm_buf *out, struct tdm_json *json)
+{
+	uint32_t index = (uint32_t)process;
+	put_sites(report, process, out, json);
+	if (json == NULL) {
+		tdm_runtime_findings_text(report, index, TDM_FINDING_OK, out);
+		tdm_runtime_sizes_text(report, index, out);
+		return;
+	}
+	tdm_json_put_array(json, "findings");
+	tdm_runtime_findings_json(report->picture, index, true, json);
+	tdm_json_array_end(json);
+	tdm_runtime_sizes_json(report->picture, index, json);
 }
 
 static void put_end(const struct tdm_live_report *report, const struct tdm_run_end *end, struct tdm_buf *out)
@@ -172,7 +191,7 @@ void tdm_run_text(const struct tdm_live_report *report, const struct tdm_run_end
 {
 	put_end(report, end, out);
 	tdm_buf_puts(out, report->picture->process_count != 0 ? "\n" : "");
-	tdm_live_text_processes(report, put_sites, out);
+	tdm_live_text_processes(report, put_process, out);
 	if (report->picture->process_count == 0 && !end->has_left)
 		put_nothing(report, end, out);
 	tdm_live_unread(report, out);
@@ -196,7 +215,7 @@ void tdm_run_json(const struct tdm_live_report *report, const struct tdm_run_end
 	for (size_t i = 0; i < end->left_count; i++)
 		tdm_json_u64(json, (uint64_t)end->left[i].pid);
 	tdm_json_array_end(json);
-	tdm_live_json_processes(report, put_sites, json);
+	tdm_live_json_processes(report, put_process, json);
 	tdm_live_json_problems(report, json);
 	tdm_json_object_end(json);
 }

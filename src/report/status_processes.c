@@ -4,6 +4,7 @@
 #include "report/cell.h"
 #include "report/live_cells.h"
 #include "report/live_report.h"
+#include "report/runtime_report.h"
 #include "report/status_report.h"
 
 #include <inttypes.h>
@@ -228,6 +229,13 @@ static void json_kinds(const struct tdm_field *field, struct tdm_json *json)
 	tdm_table_json(&table, json);
 }
 
+/* Keys of its own. */
+static void json_runtime(const struct tdm_field *field, struct tdm_json *json)
+{
+	const struct tdm_status_report *report = field->table->context;
+	tdm_runtime_holding_json(report->picture, ((const struct row *)field->row)->holding, json);
+}
+
 #define ROW(member)     TDM_MEMBER(struct row, member)
 #define PROCESS(member) TDM_VIA(struct row, process, struct tdm_picture_process, member)
 #define HOLDING(member) TDM_VIA(struct row, holding, struct tdm_holding, member)
@@ -254,8 +262,9 @@ static void json_memory(const struct tdm_field *field, struct tdm_json *json)
 		{ NULL, "out_of_memory", PROCESS(out_of_memory) },
 		{ NULL, "sources", PROCESS(sources), .json = tdm_status_json_sources },
 		{ NULL, "kinds", .json = json_kinds },
+		{ NULL, NULL, .json = json_runtime },
 	};
-	const struct tdm_table table = { TDM_COLUMNS(columns) };
+	const struct tdm_table table = { TDM_COLUMNS(columns), .context = field->table->context };
 	tdm_json_object(json);
 	tdm_table_keys(&table, field->row, json);
 	tdm_json_object_end(json);
@@ -316,7 +325,7 @@ void tdm_status_json_processes(const struct tdm_status_report *report, struct td
 {
 	size_t count, extra;
 	struct row *rows = find_rows(report, true, &count, &extra);
-	const struct tdm_table table = { TDM_COLUMNS(columns), rows, sizeof *rows, count };
+	const struct tdm_table table = { TDM_COLUMNS(columns), rows, sizeof *rows, count, .context = report };
 	tdm_json_put_table(json, "processes", &table);
 	json->out->failed |= rows == NULL;
 	free(rows);

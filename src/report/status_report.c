@@ -6,18 +6,20 @@
  * can read it; objects called "memory" are added, with bytes as numbers. Values that only the card's registers have are
  * unknown here: the card is never opened.
  */
+#include "analyze/run_findings.h"
 #include "base/err.h"
 #include "base/wrap.h"
 #include "report/cell.h"
 #include "report/live_cells.h"
 #include "report/report_put.h"
+#include "report/runtime_report.h"
 #include "report/status_report.h"
 #include "tidemark_version.h"
 
 #include <errno.h>
 #include <inttypes.h>
 
-enum { WIDE = 100, PROBLEMS_SHOWN = 5 };
+enum { WIDE = 100, PROBLEMS_SHOWN = 5, FINDINGS_SHOWN = 5 };
 
 bool tdm_status_is_wide(const struct tdm_status_report *report)
 {
@@ -135,6 +137,47 @@ static void put_problems(const struct tdm_status_report *report, struct tdm_buf 
 			"The figures leave out files of other users: more may be in use, and less may be free.", out);
 }
 
+/* "  4242 python3: sentence", with the machine if it is another, for each finding that is a warning or worse. */
+static size_t put_process_findings(
+	const struct tdm_status_report *report, size_t index, size_t shown, struct tdm_buf *out)
+{
+	const struct tdm_picture_process *process = &report->picture->processes[index];
+	struct tdm_findings findings = { 0 };
+	struct tdm_buf text;
+	tdm_run_findings(report->picture, (uint32_t)index, &findings);
+	tdm_buf_init(&text);
+	for (size_t i = 0; i < findings.count && findings.list[i].severity >= TDM_FINDING_WARNING; i++, shown++) {
+		if (shown == 0) {
+			tdm_buf_putc(out, '\n');
+			tdm_put_styled(out, &report->term, TDM_STYLE_YELLOW, "Findings");
+			tdm_buf_puts(out, " ('tidemark dump' says what to do)\n");
+		}
+		if (shown >= FINDINGS_SHOWN)
+			continue;
+		tdm_buf_clear(&text);
+		tdm_buf_printf(&text, "%s%s%" PRId32 " ", process->host != NULL ? process->host->name : "",
+			process->host != NULL ? ": " : "", process->pid);
+		tdm_cell_text(&text, process->comm, report->term.utf8);
+		tdm_buf_puts(&text, ": ");
+		tdm_cell_text(&text, findings.list[i].text, report->term.utf8);
+		tdm_buf_puts(out, "  ");
+		tdm_wrap(out, tdm_buf_str(&text),
+			(struct tdm_wrap){ .at = 2, .indent = 4, .width = report->term.width });
+	}
+	out->failed |= tdm_buf_failed(&text) | tdm_findings_done(&findings);
+	tdm_buf_done(&text);
+	return shown;
+}
+
+static void put_findings(const struct tdm_status_report *report, struct tdm_buf *out)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < report->picture->process_count; i++)
+		if (tdm_pick_takes_process(&report->pick, report->picture, i))
+			count = put_process_findings(report, i, count, out);
+	tdm_put_rest(out, count, FINDINGS_SHOWN);
+}
+
 /* What a reader has to know about a text: bit n: enum tdm_from n; and rows that belong to no process. */
 struct shown {
 	uint32_t sources;
@@ -221,6 +264,7 @@ void tdm_status_text(const struct tdm_status_report *report, struct tdm_buf *out
 		tdm_status_processes(report, out);
 	else
 		put_nothing(report, out);
+	put_findings(report, out);
 	put_problems(report, out);
 	if (counts.devices != 0 || counts.boards != 0)
 		put_legend(report, is_short, out);
@@ -263,6 +307,11 @@ static void json_status(const struct tdm_status_report *report, struct tdm_json 
 	tdm_json_put_table(json, "unreadable", &problems);
 	if (picture->hosts != NULL)
 		tdm_json_put_table(json, "hosts", &hosts);
+	tdm_json_put_array(json, "findings");
+	for (size_t i = 0; i < picture->process_count; i++)
+		if (tdm_pick_takes_process(&report->pick, picture, i))
+			tdm_runtime_findings_json(picture, (uint32_t)i, false, json);
+	tdm_json_array_end(json);
 	tdm_json_object_end(json);
 }
 

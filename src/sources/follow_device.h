@@ -1,6 +1,6 @@
 /*
- * One device of a followed ledger, and the notes of its process: how much has been given, and giving what is new. follower.h says which events
- * these are and in which order. Only follower.c uses this.
+ * One device of a followed ledger, and the notes of its process: how much has been given, and giving what is new.
+ * follower.h says which events these are and in which order. Only follower.c uses this.
  */
 #ifndef TDM_SOURCES_FOLLOW_DEVICE_H
 #define TDM_SOURCES_FOLLOW_DEVICE_H

@@ -20,8 +20,7 @@ struct tdm_usage tdm_ledger_usage(
 uint64_t tdm_ledger_time(const struct tdm_ledger *ledger, uint64_t tsc);
 
 /* The frames of a stack; returns their number. */
-uint32_t tdm_ledger_frames(
-	struct tdm_ledger *ledger, uint32_t stack, struct tdm_frame frames[TDM_LEDGER_STACK_MAX]);
+uint32_t tdm_ledger_frames(struct tdm_ledger *ledger, uint32_t stack, struct tdm_frame frames[TDM_LEDGER_STACK_MAX]);
 
 /* The birth of a live buffer. `frames` has room for the event's stack and is borrowed by it. */
 void tdm_ledger_buffer_event(struct tdm_ledger *ledger, const struct tdm_ledger_buffer *buffer,

@@ -129,12 +129,11 @@ struct tdm_notes tdm_notes_of(struct tdm_ledger *ledger, const struct tdm_ledger
 	struct tdm_notes notes = { .list = room->notes, .lost = raw->remarks_lost };
 	for (unsigned i = 0; i < TDM_LEDGER_NOTE_COUNTERS; i++)
 		if (raw->counters[i].text != 0)
-			room->notes[notes.count++] = (struct tdm_note){
-				.text = tdm_ledger_text(ledger, raw->counters[i].text), .value = raw->counters[i].value
-			};
+			room->notes[notes.count++] =
+				(struct tdm_note){ .text = tdm_ledger_text(ledger, raw->counters[i].text),
+					.value = raw->counters[i].value };
 	for (uint64_t i = 0; i < raw->remark_count; i++)
-		room->notes[notes.count++] = (struct tdm_note){
-			.text = tdm_ledger_text(ledger, raw->remarks[i]), .is_remark = true
-		};
+		room->notes[notes.count++] =
+			(struct tdm_note){ .text = tdm_ledger_text(ledger, raw->remarks[i]), .is_remark = true };
 	return notes;
 }

@@ -1,4 +1,5 @@
-/* Converts what the runtime said, and notes, from a ledger to their descriptions. Texts are borrowed from the ledger. */
+/* Converts what the runtime said, and notes, from a ledger to their descriptions. Texts are borrowed from the ledger.
+ */
 #ifndef TDM_SOURCES_LEDGER_TOLD_H
 #define TDM_SOURCES_LEDGER_TOLD_H
 

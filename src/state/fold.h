@@ -47,8 +47,8 @@ struct tdm_fold_holding {
 	struct tdm_device_info info;
 	struct tdm_fold_kind kinds[TDM_KIND_COUNT];
 	struct tdm_fold_told *told; /* NULL: nothing */
-	uint32_t device; /* index into the picture; set by join_devices.c. UINT32_MAX: none */
-	uint64_t key;    /* key of that device; 0: not joined yet */
+	uint32_t device;            /* index into the picture; set by join_devices.c. UINT32_MAX: none */
+	uint64_t key;               /* key of that device; 0: not joined yet */
 };
 
 struct tdm_fold_process {

@@ -1,4 +1,5 @@
-/* What the runtime below a process said about a device, and notes of the process; each replaces what was there before. */
+/* What the runtime below a process said about a device, and notes of the process; each replaces what was there before.
+ */
 #include "state/fold.h"
 #include "base/reserve.h"
 

@@ -62,7 +62,7 @@ struct look {
 	bool out_of_memory;
 };
 
-/* What counts of a buffer that is no view. */
+/* What counts of a buffer that is no view, nor shared: programs that are kept leave the next one their room. */
 struct item {
 	unsigned kind;
 	bool has_address;
@@ -201,7 +201,7 @@ static int take_slots(
 		const struct tdm_ledger_slot *slot = &slots[i];
 		const struct item item = { slot->kind, (slot->flags & TDM_SLOT_NO_ADDRESS) == 0, slot->address,
 			slot->bank_bytes };
-		if (tdm_slot_is_view(slot->banks, slot->flags))
+		if (tdm_slot_is_view(slot->banks, slot->flags) || (slot->flags & TDM_SLOT_SHARED) != 0)
 			continue;
 		if (collects)
 			collect_item(look, &item);
@@ -221,7 +221,7 @@ static bool take_buffers(struct look *look, const struct tdm_fold_holding *holdi
 			const struct tdm_buffer *buffer = &kind->buffers[i];
 			const struct item item = { k, buffer->address != TDM_ADDRESS_UNKNOWN, buffer->address,
 				buffer->bank_bytes != TDM_SIZE_UNKNOWN ? buffer->bank_bytes : 0 };
-			if (tdm_buffer_is_view(buffer))
+			if (tdm_buffer_is_view(buffer) || tdm_buffer_is_shared(buffer))
 				continue;
 			if (look->collects)
 				collect_item(look, &item);

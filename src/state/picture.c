@@ -64,6 +64,7 @@ void tdm_amount_init(struct tdm_picture_amount *amount)
 		.occupied = unknown,
 		.asked = unknown,
 		.peak_asked = unknown,
+		.peak_bank = unknown,
 		.buffers = unknown,
 		.peak_buffers = unknown,
 		.allocs = unknown,

@@ -95,6 +95,7 @@ struct tdm_picture_amount {
 	uint64_t peak, peak_ns;
 	uint64_t occupied; /* unknown unless buffers were asked for */
 	uint64_t asked, peak_asked;
+	uint64_t peak_bank; /* in one bank or core; unknown unless it is from a ledger */
 	uint64_t buffers, peak_buffers;
 	uint64_t allocs, adopted;
 	uint64_t double_frees, unknown_frees, rereports;
@@ -179,10 +180,11 @@ struct tdm_picture_device {
 	uint64_t updated_ns;                /* real-time clock, by metal_shm; 0: unknown */
 	struct tdm_picture_telemetry telemetry;
 	struct tdm_picture_kind kinds[TDM_KIND_COUNT];
-	uint64_t l1_peak;    /* of everything in L1 together, over all cores, exact; unknown with several processes */
-	uint64_t l1_core;    /* bytes of L1 in one core; unknown if the card is */
-	uint64_t l1_lowest;  /* lowest address of an L1 buffer; 0: there are none; may be unknown */
-	uint64_t cb_highest; /* highest end of a circular buffer; 0: there are none; may be unknown */
+	uint64_t l1_peak;   /* of everything in L1 together, over all cores, exact; unknown with several processes */
+	uint64_t l1_core;   /* bytes of L1 in one core; unknown if the card is */
+	uint64_t l1_lowest; /* lowest address of an L1 buffer; 0: there are none; may be unknown */
+	uint64_t
+		cb_highest; /* highest end of a circular buffer that is not shared; 0: there are none; may be unknown */
 	/* When l1_lowest, cb_highest and the largest free blocks were true, by the monotonic clock; 0: never. They cost
 	 * more than counters, so they may be older than the picture. */
 	uint64_t space_ns;
@@ -250,7 +252,7 @@ struct tdm_picture_process {
 	size_t module_count;
 	const struct tdm_picture_note *notes;
 	size_t note_count;
-	uint64_t notes_lost; /* for which there was no room */
+	uint64_t notes_lost;                 /* for which there was no room */
 	const struct tdm_picture_host *host; /* NULL: this machine */
 };
 

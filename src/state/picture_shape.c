@@ -238,6 +238,7 @@ static const struct tdm_shape_field amount_fields[] = {
 	{ PLAIN(occupied) },
 	{ PLAIN(asked) },
 	{ PLAIN(peak_asked) },
+	{ PLAIN(peak_bank) },
 	{ PLAIN(buffers) },
 	{ PLAIN(peak_buffers) },
 	{ PLAIN(allocs) },

@@ -18,11 +18,11 @@ enum tdm_shape_type {
 	TDM_SHAPE_U32,
 	TDM_SHAPE_I32,
 	TDM_SHAPE_U64,
-	TDM_SHAPE_BYTES, /* uint64_t: a size or count, at most TDM_SHAPE_BYTES_MAX */
-	TDM_SHAPE_TIME,  /* uint64_t: nanoseconds, at most INT64_MAX */
-	TDM_SHAPE_CHARS, /* char[limit] */
-	TDM_SHAPE_TEXT,  /* const char *; NULL is null */
-	TDM_SHAPE_HEX,   /* uint8_t[limit]: hexadecimal digits */
+	TDM_SHAPE_BYTES,    /* uint64_t: a size or count, at most TDM_SHAPE_BYTES_MAX */
+	TDM_SHAPE_TIME,     /* uint64_t: nanoseconds, at most INT64_MAX */
+	TDM_SHAPE_CHARS,    /* char[limit] */
+	TDM_SHAPE_TEXT,     /* const char *; NULL is null */
+	TDM_SHAPE_HEX,      /* uint8_t[limit]: hexadecimal digits */
 	TDM_SHAPE_TEXT_OF,  /* uint32_t: a number of the picture's texts, */
 	TDM_SHAPE_STACK_OF, /* or of its stacks */
 	TDM_SHAPE_READING,

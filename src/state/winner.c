@@ -248,11 +248,13 @@ void tdm_state_ledger_amount(struct tdm_picture_amount *amount, const struct tdm
 		.used = usage->reserved_bytes,
 		.peak = usage->peak_reserved_bytes,
 		.peak_ns = usage->peak_ns,
-		.occupied = usage->is_shared ? usage->reserved_bytes /* of kinds on cores, which it is about, both are one */
+		.occupied = usage->is_shared
+				    ? usage->reserved_bytes /* of kinds on cores, which it is about, both are one */
 			    : from->has_buffers || !kind->has_usage ? kind->occupied
 								    : TDM_BYTES_UNKNOWN,
 		.asked = usage->asked_bytes,
 		.peak_asked = usage->peak_asked_bytes,
+		.peak_bank = usage->peak_bank_bytes,
 		.buffers = usage->buffers,
 		.peak_buffers = usage->peak_buffers,
 		.allocs = usage->allocs,

@@ -27,6 +27,13 @@ void tdm_act_problems(struct tdm_app *app, int key)
 	tdm_popup_open(app, TDM_POPUP_PROBLEMS);
 }
 
+void tdm_act_findings(struct tdm_app *app, int key)
+{
+	(void)key;
+	app->findings.is_made = false; /* of another screen, perhaps */
+	tdm_popup_open(app, TDM_POPUP_FINDINGS);
+}
+
 void tdm_act_quit(struct tdm_app *app, int key)
 {
 	(void)key;

@@ -7,6 +7,7 @@
 void tdm_act_help(struct tdm_app *app, int key);
 void tdm_act_setup(struct tdm_app *app, int key);
 void tdm_act_problems(struct tdm_app *app, int key);
+void tdm_act_findings(struct tdm_app *app, int key);
 void tdm_act_quit(struct tdm_app *app, int key);
 void tdm_act_back(struct tdm_app *app, int key);
 void tdm_act_screen(struct tdm_app *app, int key); /* '1' to '4' */

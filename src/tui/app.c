@@ -262,6 +262,7 @@ void tdm_app_done(struct tdm_app *app)
 	tdm_buffer_view_done(&app->buffers);
 	tdm_device_view_done(&app->device);
 	tdm_event_log_done(&app->events);
+	tdm_findings_page_done(&app->findings);
 	tdm_proc_rows_done(&app->rows);
 	tdm_growth_done(&app->growth);
 	tdm_host_uses_done(&app->hosts);

@@ -5,6 +5,7 @@
 #ifndef TDM_TUI_APP_H
 #define TDM_TUI_APP_H
 
+#include "base/buf.h"
 #include "tui/buffer_view.h"
 #include "tui/canvas.h"
 #include "tui/device_view.h"
@@ -27,6 +28,7 @@ enum tdm_popup_id {
 	TDM_POPUP_SORT,
 	TDM_POPUP_SIGNAL,
 	TDM_POPUP_PROBLEMS,
+	TDM_POPUP_FINDINGS,
 	TDM_POPUP_COUNT
 };
 
@@ -44,6 +46,21 @@ struct tdm_trend {
 	struct tdm_history dram, l1;
 	struct tdm_history l1_and_cb; /* L1 buffers and circular buffers as a share of L1 */
 };
+
+/* The lines of the box of findings (popup_findings.c). */
+struct tdm_findings_page {
+	bool is_made;
+	uint64_t version; /* of the findings in it */
+	size_t cols;
+	struct tdm_buf text;
+	struct tdm_findings_line {
+		size_t at, len; /* in the text */
+		uint8_t ink;
+	} * lines;
+	size_t line_count, line_cap;
+};
+
+void tdm_findings_page_done(struct tdm_findings_page *page);
 
 /* A line of text that is being typed. */
 struct tdm_typing {
@@ -119,6 +136,7 @@ struct tdm_app {
 	struct tdm_buffer_view buffers;
 	struct tdm_device_view device;
 	struct tdm_event_log events;
+	struct tdm_findings_page findings;
 	struct tdm_zones zones;
 };
 

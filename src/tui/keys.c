@@ -113,6 +113,8 @@ const struct tdm_binding tdm_bindings[] = {
 	{ { 'r' }, "r", NULL, "refresh now", ON_ALL, tdm_act_refresh },
 	{ { 'z', 'p', ' ' }, "z p", "Freeze", "pause and resume", ON_ALL, tdm_act_freeze },
 	{ { '!' }, "!", NULL, "what could not be read, and why", ON_ALL, tdm_act_problems },
+	{ { 'w' }, "w", NULL, "findings: what traces may have overwritten, figures that differ", ON_ALL,
+		tdm_act_findings },
 	{ { TDM_KEY_CTRL_L }, "Ctrl-L", NULL, "redraw the screen", ON_ALL, tdm_act_redraw },
 	{ { TDM_KEY_ESCAPE }, "Esc", NULL, "back one step: box, filter, screen; never quits", ON_ALL, tdm_act_back },
 	{ { 'q', F + 10 }, "q F10", "Quit", "quit", ON_ALL, tdm_act_quit },

@@ -39,6 +39,7 @@ static const struct {
 	{ TDM_INK_PLAIN, "48 / 75 C     a reading and its limit: yellow from 90 % of it, red at it" },
 	{ TDM_INK_PLAIN, "GROWTH/MIN    how the lowest use in each 5 s changed over the last minute" },
 	{ TDM_INK_PLAIN, "[leak?]       it rose steadily; 'tidemark leaks' can tell whether it leaks" },
+	{ TDM_INK_PLAIN, "[trace]       a trace may have overwritten buffers of it; w says which" },
 	{ TDM_INK_PLAIN, "S             R runs, S sleeps, D waits, T stopped, Z ended, X dead" },
 	{ TDM_INK_PLAIN, "CPU%          of one core of the host; HOST MEM: its resident memory there" },
 	{ TDM_INK_PLAIN, "ledger        file in which a program with libtidemark records its memory" },

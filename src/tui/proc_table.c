@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/trace_hazards.h"
 #include "base/clock.h"
 #include "base/duration.h"
 #include "tui/device_block.h"
@@ -284,6 +285,8 @@ static void draw_command(struct tdm_pen *pen, const struct tdm_app *app, const s
 			process->crashed ? "[crashed] " : "[ended] ");
 	if (process->out_of_memory != 0 && process->out_of_memory != TDM_BYTES_UNKNOWN)
 		tdm_pen_text(&cell, TDM_INK_RED, "[OOM] ");
+	if (tdm_trace_hazards_count(app->picture, process, TDM_HAZARD_LIVE) != 0)
+		tdm_pen_text(&cell, TDM_INK_RED, "[trace] ");
 	if (row->rises)
 		tdm_pen_text(&cell, TDM_INK_YELLOW, "[leak?] ");
 	tdm_pen_text(&cell, process->is_foreign ? TDM_INK_DIM : TDM_INK_PLAIN,

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdio.h>
 
+#include "base/number.h"
 #include "tui/device_block.h"
 #include "tui/graphs.h"
 #include "tui/map_draw.h"
@@ -73,7 +74,36 @@ static void draw_weaknesses(struct tdm_page *page, const struct tdm_picture_devi
 	tdm_pen_text(&pen, TDM_INK_DIM, " and the CB total may be the last writer's alone");
 }
 
-static void draw_kinds(struct tdm_page *page, const struct tdm_picture_device *device)
+/* What the runtime's own allocators say, beside what was counted. */
+static void draw_statistics(struct tdm_page *page, const struct tdm_picture *picture, size_t device)
+{
+	char runtime[TDM_BYTES_CAP], ours[TDM_BYTES_CAP];
+	uint64_t reports = 0;
+	bool differs = false;
+	for (size_t h = 0; h < picture->holding_count; h++)
+		for (int k = 0; k < TDM_KIND_COUNT && picture->holdings[h].device == device; k++) {
+			const struct tdm_statistics *said = &picture->holdings[h].statistics[k];
+			reports = tdm_plus(reports, said->reports);
+			if (said->reports == 0 || said->allocated == said->ours)
+				continue;
+			differs = true;
+			struct tdm_pen pen = tdm_page_line(page);
+			tdm_pen_printf(&pen, TDM_INK_YELLOW,
+				"  %s of process %" PRId32 ": its runtime has %s B in each bank, %s B were counted",
+				tdm_device_kind_title((enum tdm_kind)k),
+				picture->processes[picture->holdings[h].process].pid,
+				tdm_format_count(runtime, sizeof runtime, said->allocated),
+				tdm_format_count(ours, sizeof ours, said->ours));
+		}
+	if (reports == 0 || differs)
+		return;
+	struct tdm_pen pen = tdm_page_line(page);
+	tdm_pen_printf(&pen, TDM_INK_DIM, "  agrees with the runtime's allocator (%s report%s)",
+		tdm_format_count(ours, sizeof ours, reports), reports == 1 ? "" : "s");
+}
+
+static void draw_kinds(
+	struct tdm_page *page, const struct tdm_picture *picture, const struct tdm_picture_device *device)
 {
 	unsigned shown = tdm_device_kinds(device, INT_MAX);
 	tdm_page_line(page);
@@ -86,6 +116,7 @@ static void draw_kinds(struct tdm_page *page, const struct tdm_picture_device *d
 		draw_more(page, device, (enum tdm_kind)kind);
 	}
 	draw_weaknesses(page, device);
+	draw_statistics(page, picture, (size_t)(device - picture->devices));
 	for (uint32_t i = 0; i < device->chip_count && i < TDM_PICTURE_CHIPS_MAX && device->chip_count > 1; i++) {
 		const struct tdm_picture_chip *chip = &device->chips[i];
 		char dram[TDM_BYTES_CAP], l1[TDM_BYTES_CAP];
@@ -130,7 +161,7 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 	struct tdm_page page = tdm_page_begin(&app->canvas, area, &app->device.list);
 	draw_title(app, &page, device);
 	tdm_telemetry_page(&page, device);
-	draw_kinds(&page, device);
+	draw_kinds(&page, app->picture, device);
 	tdm_page_line(&page);
 	app->graph_rows = graph_rows(app, area);
 	tdm_graphs_draw(app, tdm_page_block(&page, app->graph_rows), device);

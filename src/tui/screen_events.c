@@ -112,7 +112,8 @@ static void draw_clash(struct tdm_pen *pen, const struct tdm_event *event)
 {
 	tdm_pen_text(pen, TDM_INK_RED, "circular buffers grew into L1 buffers  ");
 	if (event->id != 0 && event->address != 0)
-		tdm_pen_printf(pen, TDM_INK_RED, "(to 0x%" PRIx64 ", L1 from 0x%" PRIx64 ")  ", event->id, event->address);
+		tdm_pen_printf(
+			pen, TDM_INK_RED, "(to 0x%" PRIx64 ", L1 from 0x%" PRIx64 ")  ", event->id, event->address);
 }
 
 void tdm_event_draw(struct tdm_app *app, struct tdm_area line, const struct tdm_event *event)

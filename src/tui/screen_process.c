@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analyze/trace_hazards.h"
 #include "base/clock.h"
 #include "base/duration.h"
 #include "tui/device_block.h"
@@ -91,6 +92,10 @@ static void draw_facts(struct tdm_app *app, struct tdm_area area, const struct t
 	count_fact(&pen, "lost events", process->lost, TDM_INK_YELLOW);
 	count_fact(&pen, "faults", process->faults, TDM_INK_RED);
 	count_fact(&pen, "out of memory", process->out_of_memory, TDM_INK_RED);
+	uint64_t hazards = tdm_trace_hazards_count(app->picture, process, TDM_HAZARD_LIVE);
+	if (hazards != 0)
+		tdm_pen_printf(
+			&pen, TDM_INK_RED, "  trace hazards %s (w)", tdm_format_count(text, sizeof text, hazards));
 }
 
 /* In the unit of the larger of the two sizes that a line has. */

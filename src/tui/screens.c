@@ -198,4 +198,5 @@ const struct tdm_popup *const tdm_popups[TDM_POPUP_COUNT] = {
 	[TDM_POPUP_SORT] = &tdm_popup_sort,
 	[TDM_POPUP_SIGNAL] = &tdm_popup_signal,
 	[TDM_POPUP_PROBLEMS] = &tdm_popup_problems,
+	[TDM_POPUP_FINDINGS] = &tdm_popup_findings,
 };

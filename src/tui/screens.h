@@ -30,7 +30,8 @@ struct tdm_popup {
 extern const struct tdm_popup *const tdm_popups[TDM_POPUP_COUNT];
 
 extern const struct tdm_screen tdm_screen_overview, tdm_screen_device, tdm_screen_process, tdm_screen_events;
-extern const struct tdm_popup tdm_popup_help, tdm_popup_setup, tdm_popup_sort, tdm_popup_signal, tdm_popup_problems;
+extern const struct tdm_popup tdm_popup_help, tdm_popup_setup, tdm_popup_sort, tdm_popup_signal, tdm_popup_problems,
+	tdm_popup_findings;
 
 void tdm_screens_open(struct tdm_app *app, enum tdm_screen_id screen);
 void tdm_popup_open(struct tdm_app *app, enum tdm_popup_id popup);

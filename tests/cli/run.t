@@ -15,6 +15,9 @@ Running a program with tracking on. The program is tests/integration/tracked.c.
     0 (n150)        trace             0 B     1000 B        0 B          0          1          1
   
     every buffer was freed
+  
+    Sizes for opening the device, as this run needed them
+      trace_region_size=1000            on device 0
   $ tidemark run -- $TOOLS/tracked leak 3 2>&1 | calm
   tidemark: tracked ended with code 3 after TIME
   
@@ -29,6 +32,9 @@ Running a program with tracking on. The program is tests/integration/tracked.c.
     Kind          Buffers   Reserved  Oldest  Site
     dram                3   36.00KiB  AGE  weights
     trace               1     1000 B  AGE  trace
+  
+    Sizes for opening the device, as this run needed them
+      trace_region_size=1000            on device 0
   $ tidemark run -- $TOOLS/tracked leak 3 2>/dev/null
   [3]
   $ tidemark run -- $TOOLS/tracked faults 2>&1 | sed -n '/^$/,$p' | tail -n +3 | calm
@@ -43,6 +49,9 @@ Running a program with tracking on. The program is tests/integration/tracked.c.
     Kind          Buffers   Reserved  Oldest  Site
     l1                  1   12.50KiB  AGE  activations
     trace               1     1000 B  AGE  trace
+  
+    Sizes for opening the device, as this run needed them
+      trace_region_size=1000            on device 0
 
 If events were lost, it is not known what was freed.
 
@@ -211,7 +220,7 @@ The post-mortem can be kept.
   $ tidemark run --keep -- $TOOLS/tracked leak 2>&1 | tail -1 | sed -E 's|/.*/||; s/[0-9.]+$/PID/'
   tidemark: kept PID
   $ tidemark run --keep -- $TOOLS/tracked clean 2>&1 | tail -1
-    every buffer was freed
+      trace_region_size=1000            on device 0
   $ tidemark dump | grep -c weights
   1
   $ tidemark dump --reap >/dev/null; ls shm

@@ -23,8 +23,9 @@
  *     target=PID                         process 0 is this one
  *     start=TICKS                        its start time; 0: its real one
  *     moving=0                           =1: figures change from picture to picture
- *     crash=N                            crashes at picture N
- *     cost=1                             prints what a picture costs when it ends
+ *     hazards=0                          =1: traces may have overwritten buffers of process 0, and the runtime counts
+ * otherwise crash=N                            crashes at picture N cost=1                             prints what a
+ * picture costs when it ends
  */
 #include <inttypes.h>
 #include <locale.h>
@@ -48,8 +49,8 @@ enum { FIRST_PID = 1000, EVENTS_AT_ONCE = 3 };
 
 static struct settings {
 	long devices, processes, buffers, interval, frames, ascii, no_colour, no_mouse, read_only, pid, unknown, nocard,
-		virtual, seen, boards, hostile, failing, few, limits, growing, gap, problems, target, start, moving,
-		crash, cost;
+		virtual, hazards, seen, boards, hostile, failing, few, limits, growing, gap, problems, target, start,
+		moving, crash, cost;
 	const char *device, *settings;
 } set = { .devices = 1, .processes = 3, .buffers = 12, .interval = 100, .gap = 500000 };
 
@@ -82,6 +83,7 @@ static const struct {
 	{ "target", &set.target },
 	{ "start", &set.start },
 	{ "moving", &set.moving },
+	{ "hazards", &set.hazards },
 	{ "crash", &set.crash },
 	{ "cost", &set.cost },
 };
@@ -94,6 +96,7 @@ struct fixture {
 	struct tdm_picture picture;
 	struct tdm_process *ledgers; /* of the processes */
 	struct tdm_device_info info; /* of every device */
+	struct tdm_picture_hazard hazards[2];
 	struct tdm_intern texts;
 	uint32_t sites[TEXTS]; /* numbers of texts */
 	uint32_t ranges;       /* of circular buffers */
@@ -345,6 +348,34 @@ static void make_events(struct fixture *fixture, const struct tdm_wish *wish)
 	}
 }
 
+/* On all devices of the first process; the runtime's statistics are about the first device. */
+static void make_hazards(struct fixture *fixture)
+{
+	struct tdm_picture *picture = &fixture->picture;
+	const struct tdm_frame frames[] = { { .text = tdm_str_of("model.py:10 forward") },
+		{ .text = tdm_str_of("model.py:90 generate") } };
+	fixture->hazards[0] = (struct tdm_picture_hazard){ .trace = 7,
+		.state = TDM_HAZARD_LIVE,
+		.kind = TDM_KIND_DRAM,
+		.count = 3,
+		.address = 0x4000,
+		.asked = 4 * MIB,
+		.name = fixture->sites[4] };
+	if (tdm_intern_stack(&fixture->texts, &frames[0], 1, &fixture->hazards[0].stack) != 0 ||
+		tdm_intern_stack(&fixture->texts, &frames[1], 1, &fixture->hazards[0].replay_stack) != 0)
+		abort();
+	fixture->hazards[1] = fixture->hazards[0];
+	fixture->hazards[1].state = TDM_HAZARD_WAITS;
+	fixture->hazards[1].replay_stack = 0;
+	fixture->hazards[1].name = fixture->sites[3];
+	for (uint32_t i = 0; i < picture->processes[0].holding_count; i++) {
+		picture->holdings[i].hazards = fixture->hazards;
+		picture->holdings[i].hazard_count = 2;
+	}
+	picture->holdings[0].statistics[TDM_KIND_DRAM] =
+		(struct tdm_statistics){ .reports = 5, .allocated = 4096, .ours = 1024, .differing = 2 };
+}
+
 static const struct tdm_picture *look(void *context, const struct tdm_wish *wish)
 {
 	struct fixture *fixture = context;
@@ -369,6 +400,8 @@ static const struct tdm_picture *look(void *context, const struct tdm_wish *wish
 					step);
 		p->processes[i].holding_count = (uint32_t)p->holding_count - p->processes[i].first_holding;
 	}
+	if (set.hazards && p->process_count != 0)
+		make_hazards(fixture);
 	make_buffers(fixture, wish);
 	make_events(fixture, wish);
 	if (!tdm_picture_is_valid(p))

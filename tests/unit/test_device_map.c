@@ -261,6 +261,76 @@ static void l1_core_by_core(void **context)
 	end(&map, state);
 }
 
+static void put_shared(struct tdm_state *state, enum tdm_kind kind, uint64_t address, uint64_t bytes,
+	const struct tdm_core_range *range)
+{
+	static uint64_t id = 2000;
+	struct tdm_event event = alloc_of(0, 0, kind, ++id, 1);
+	event.flags = TDM_EVENT_SHARED;
+	event.address = address;
+	event.bytes_per_bank = bytes;
+	event.ranges = range;
+	event.range_count = 1;
+	apply(&state->fold, event);
+}
+
+/* Programs that are loaded together have their circular buffers at the same addresses; one of them runs. */
+static void programs_share_the_bytes_of_a_core(void **context)
+{
+	(void)context;
+	struct tdm_state *state = one_process();
+	struct tdm_device_map map;
+	struct tdm_device_info info = n150;
+	info.grid_x = info.grid_y = 2;
+	describe_device(state, 0, &info);
+	static const struct tdm_core_range all = { 0, 0, 1, 1 }, left = { 0, 0, 0, 1 }, corner = { 0, 0, 0, 0 },
+					   out = { 1, 1, 9, 9 };
+	put_shared(state, TDM_KIND_CB, 2000, 100, &all); /* in no order: the union does not depend on it */
+	put_shared(state, TDM_KIND_CB, 1000, 200, &left);
+	put_shared(state, TDM_KIND_CB, 1000, 100, &all);
+	put_shared(state, TDM_KIND_CB, 1150, 100, &corner);
+	put_shared(state, TDM_KIND_CB, 1050, 10, &all);
+	put_shared(state, TDM_KIND_CB, 2050, 100, &out);
+	put_shared(state, TDM_KIND_DFB, 1000, 30, &corner); /* another kind has bytes of its own */
+	put_on(state, TDM_KIND_CB, 1, &corner, 1);
+	map_of(state, &map);
+	assert_int_equal(on_core(&map, 0, 0, TDM_KIND_CB), 250 + 100 + 1);
+	assert_int_equal(on_core(&map, 0, 1, TDM_KIND_CB), 200 + 100);
+	assert_int_equal(on_core(&map, 1, 0, TDM_KIND_CB), 100 + 100);
+	assert_int_equal(on_core(&map, 1, 1, TDM_KIND_CB), 100 + 150);
+	assert_int_equal(on_core(&map, 0, 0, TDM_KIND_DFB), 30);
+	assert_int_equal(map.cores.max_bytes, 381);
+	assert_int_equal(map.cores.outside_buffers, 1);
+	assert_int_equal(map.cores.somewhere_buffers, 0);
+	assert_false(map.l1.clash);
+	for (unsigned k = 0; k < TDM_DEVICE_MAP_REGIONS; k++)
+		assert_int_equal(map.regions[k].overlaps, 0);
+	end(&map, state);
+}
+
+/* The circular buffers of every program begin at the same address again, so those of a program that is only kept leave
+ * the next one all the room below the L1 buffers. */
+static void kept_programs_do_not_clash(void **context)
+{
+	(void)context;
+	struct tdm_state *state = one_process();
+	struct tdm_device_map map;
+	struct tdm_device_info info = n150;
+	info.region_count = 1;
+	info.regions[0] = (struct tdm_region){ .kind = TDM_KIND_L1, .banks = 64, .base = 1000, .bank_size = 1000000 };
+	describe_device(state, 0, &info);
+	static const struct tdm_core_range all = { 0, 0, 7, 7 };
+	put_shared(state, TDM_KIND_CB, 1000, 500000, &all);
+	put(state, 0, TDM_KIND_L1, 401000, 1000, 64);
+	const struct tdm_picture *picture = map_of(state, &map);
+	assert_false(map.l1.clash);
+	assert_int_equal(map.l1.gap, 400000);
+	assert_int_equal(map.l1.highest, 0);
+	assert_int_equal(tdm_picture_clash(&picture->devices[0]), 0);
+	assert_int_equal(on_core(&map, 0, 0, TDM_KIND_CB), 500000);
+	end(&map, state);
+}
+
 static void absurd_grids_are_the_models(void **context)
 {
 	(void)context;
@@ -355,6 +425,8 @@ int main(void)
 		cmocka_unit_test(the_two_ends_of_l1),
 		cmocka_unit_test(the_picture_of_l1_follows_the_description),
 		cmocka_unit_test(l1_core_by_core),
+		cmocka_unit_test(programs_share_the_bytes_of_a_core),
+		cmocka_unit_test(kept_programs_do_not_clash),
 		cmocka_unit_test(absurd_grids_are_the_models),
 		cmocka_unit_test(several_processes_and_ended_ones),
 		cmocka_unit_test(a_bank_is_coloured_by_what_is_largest),

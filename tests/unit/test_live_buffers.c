@@ -209,10 +209,36 @@ static void test_parse_duration(void **state)
 	}
 }
 
+/* Programs share the bytes of their circular buffers: these have no sum. */
+static void shared_buffers_are_not_added_up(void **context)
+{
+	struct tdm_site *sites;
+	size_t count;
+	(void)context;
+	struct tdm_state *state = state_new();
+	describe_process(&state->fold, 0, who(100));
+	for (uint64_t id = 1; id <= 4; id++) {
+		struct tdm_event event = alloc_of(0, 0, TDM_KIND_CB, id, 1000);
+		event.flags = id != 4 ? TDM_EVENT_SHARED : 0;
+		event.name = tdm_str_of(id < 3 ? "matmul" : "other");
+		apply(&state->fold, event);
+	}
+	assert_int_equal(tdm_sites_find(picture_of(state), 0, &sites, &count), 0);
+	assert_int_equal(count, 2);
+	assert_int_equal(sites[0].count, 2); /* one of them is not shared */
+	assert_int_equal(sites[0].shared, 1);
+	assert_int_equal(sites[0].reserved_bytes, 1000);
+	assert_int_equal(sites[1].count, 2);
+	assert_true(sites[1].reserved_bytes == TDM_BYTES_UNKNOWN && sites[1].asked_bytes == TDM_BYTES_UNKNOWN);
+	free(sites);
+	tdm_state_free(state);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parse_duration),
+		cmocka_unit_test(shared_buffers_are_not_added_up),
 		cmocka_unit_test(orders_and_filters),
 		cmocka_unit_test(sites),
 		cmocka_unit_test(cells),

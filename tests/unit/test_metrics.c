@@ -456,9 +456,40 @@ static void control_groups_name_containers_pods_and_jobs(void **state)
 	assert_string_equal(cgroup.container, "");
 }
 
+/* Of running processes, on devices with traces. */
+static void counts_trace_hazards(void **state)
+{
+	const struct tdm_trace trace = { .id = 1 };
+	const struct tdm_picture_hazard hazards[] = { { .state = TDM_HAZARD_LIVE, .count = 3 },
+		{ .state = TDM_HAZARD_LIVE, .count = 2 }, { .state = TDM_HAZARD_WAITS, .count = 1 } };
+	struct make make;
+	struct written written;
+	(void)state;
+	make_init(&make);
+	make_n150(&make, 0);
+	make_n150(&make, 1);
+	make_process(&make, 1, "a");
+	struct tdm_holding *holding = make_holding(&make, 0);
+	make_holding(&make, 1);
+	holding->traces = &trace;
+	holding->trace_count = 1;
+	holding->hazards = hazards;
+	holding->hazard_count = 3;
+	begin(&written, (struct tdm_metrics_options){ 0 });
+	const char *text = write_as(&written, &make, all, true);
+	assert_has(text, "tt_trace_hazards{" DEVICE_0 ",state=\"live\"} 5\n");
+	assert_has(text, "state=\"waiting\"} 1\n");
+	assert_has(text, "state=\"freed\"} 0\n");
+	assert_has_not(text, "tt_trace_hazards{device=\"1\"");
+	make.processes[0].life = TDM_LIFE_ENDED;
+	assert_has_not(write_as(&written, &make, all, true), "tt_trace_hazards{");
+	end(&written);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(counts_trace_hazards),
 		cmocka_unit_test(a_family_has_help_type_and_unit),
 		cmocka_unit_test(labels_are_escaped_and_cut),
 		cmocka_unit_test(the_format_is_what_the_reader_prefers),

@@ -1,0 +1,377 @@
+/* Findings about traces and statistics, the sizes for opening devices, and L1 that several programs share; on hand-made
+ * pictures. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "analyze/open_sizes.h"
+#include "analyze/run_findings.h"
+#include "analyze/trace_hazards.h"
+#include "base/buf.h"
+#include "picture_make.h"
+#include "report/finding_report.h"
+#include "report/runtime_report.h"
+
+struct world {
+	struct make make;
+	struct tdm_intern texts;
+	struct tdm_findings findings;
+};
+
+static void begin(struct world *world, size_t devices)
+{
+	make_init(&world->make);
+	assert_int_equal(tdm_intern_init(&world->texts), 0);
+	world->make.picture.texts = &world->texts;
+	world->make.picture.time_ns = UINT64_C(100000000000);
+	world->findings = (struct tdm_findings){ 0 };
+	for (size_t i = 0; i < devices; i++)
+		make_n150(&world->make, (int32_t)i);
+	make_process(&world->make, 42, "python3 model.py");
+	for (size_t i = 0; i < devices; i++)
+		make_holding(&world->make, (uint32_t)i)->number = (uint32_t)i;
+}
+
+static void end(struct world *world)
+{
+	assert_false(tdm_findings_done(&world->findings));
+	tdm_intern_done(&world->texts);
+}
+
+static uint32_t text(struct world *world, const char *of)
+{
+	uint32_t number;
+	assert_int_equal(tdm_intern_text(&world->texts, tdm_str_of(of), &number), 0);
+	return number;
+}
+
+static uint32_t stack(struct world *world, const char *of)
+{
+	const struct tdm_frame frame = { .text = tdm_str_of(of) };
+	uint32_t number;
+	assert_int_equal(tdm_intern_stack(&world->texts, &frame, 1, &number), 0);
+	return number;
+}
+
+static struct tdm_picture_hazard hazard(struct world *world, enum tdm_hazard_state state, const char *name)
+{
+	return (struct tdm_picture_hazard){ .trace = 7,
+		.state = (uint8_t)state,
+		.kind = TDM_KIND_DRAM,
+		.count = 1,
+		.id = 5,
+		.address = 0x4000,
+		.asked = 4 * MAKE_MIB,
+		.bank_bytes = MAKE_MIB,
+		.time_ns = UINT64_C(90000000000),
+		.replayed_ns = state == TDM_HAZARD_WAITS ? 0 : UINT64_C(95000000000),
+		.name = text(world, name) };
+}
+
+static void give(struct world *world, size_t holding, const struct tdm_picture_hazard *list, size_t count)
+{
+	world->make.holdings[holding].hazards = list;
+	world->make.holdings[holding].hazard_count = count;
+}
+
+static void expect(const struct world *world, size_t index, const char *what, const char *severity, const char *said)
+{
+	assert_true(index < world->findings.count);
+	const struct tdm_finding *finding = &world->findings.list[index];
+	assert_string_equal(finding->what, what);
+	assert_string_equal(tdm_finding_severity_name(TDM_FAMILY_RUN, (enum tdm_severity)finding->severity), severity);
+	assert_string_equal(finding->text, said);
+}
+
+/* Each state has its severity, its sentence and its advice; the worst comes first. */
+static void says_what_a_replay_may_have_done(void **context)
+{
+	struct world world;
+	(void)context;
+	begin(&world, 1);
+	struct tdm_picture_hazard list[] = { hazard(&world, TDM_HAZARD_WAITS, "scratch"),
+		hazard(&world, TDM_HAZARD_FREED, "prompt"), hazard(&world, TDM_HAZARD_LIVE, "kv_cache") };
+	list[2].count = 3;
+	list[2].program = text(&world, "ttnn::add");
+	give(&world, 0, list, 3);
+	tdm_run_findings(&world.make.picture, 0, &world.findings);
+	assert_int_equal(world.findings.count, 3);
+	expect(&world, 0, "trace_live", "danger",
+		"kv_cache: 3 dram buffers of 4 MiB on device 0, the first at 0x4000, were allocated in "
+		"ttnn::add while a captured trace existed and were live when trace 7 was replayed: their content may "
+		"have been overwritten");
+	expect(&world, 1, "trace_waits", "info",
+		"scratch: 1 dram buffer of 4 MiB on device 0 at 0x4000 was allocated while a captured trace existed "
+		"(trace 7); no trace has been replayed since");
+	expect(&world, 2, "trace_freed", "info",
+		"prompt: 1 dram buffer of 4 MiB on device 0 at 0x4000 was allocated while a captured trace existed and "
+		"had been freed when trace 7 was replayed");
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(world.findings.list[i].advice.count, 1);
+	const struct tdm_finding *first = &world.findings.list[0];
+	assert_int_equal(tdm_finding_number(&world.findings, first, "trace"), 7);
+	assert_int_equal(tdm_finding_number(&world.findings, first, "buffers"), 3);
+	assert_int_equal(tdm_finding_number(&world.findings, first, "first_age_ns"), UINT64_C(10000000000));
+	assert_int_equal(tdm_finding_number(&world.findings, first, "replay_age_ns"), UINT64_C(5000000000));
+	assert_string_equal(tdm_finding_word(&world.findings, first, "program"), "ttnn::add");
+	assert_int_equal(tdm_trace_hazards_count(&world.make.picture, &world.make.processes[0], TDM_HAZARD_LIVE), 3);
+	end(&world);
+}
+
+/* A mesh has the same buffer on each chip, and a loop allocates at one place: one finding. */
+static void has_one_finding_for_each_place(void **context)
+{
+	struct world world;
+	(void)context;
+	begin(&world, 8);
+	struct tdm_picture_hazard list[8][2];
+	for (size_t i = 0; i < 8; i++) {
+		list[i][0] = list[i][1] = hazard(&world, TDM_HAZARD_LIVE, "");
+		list[i][0].stack = stack(&world, "first");
+		list[i][1].stack = stack(&world, "second");
+		list[i][1].asked = MAKE_MIB * (i + 1);
+		give(&world, i, list[i], 2);
+	}
+	tdm_run_findings(&world.make.picture, 0, &world.findings);
+	assert_int_equal(world.findings.count, 2);
+	expect(&world, 0, "trace_live", "danger",
+		"8 dram buffers of 4 MiB on 8 devices, the first at 0x4000, were allocated while a captured trace "
+		"existed and were live when trace 7 was replayed: their content may have been overwritten");
+	expect(&world, 1, "trace_live", "danger",
+		"8 dram buffers, the first of 1 MiB on 8 devices, the first at 0x4000, were allocated while a captured "
+		"trace existed and were live when trace 7 was replayed: their content may have been overwritten");
+	end(&world);
+}
+
+static void says_that_hazards_are_missing(void **context)
+{
+	struct world world;
+	(void)context;
+	begin(&world, 2);
+	world.make.holdings[0].hazards_lost = 3;
+	world.make.holdings[1].hazards_lost = 4;
+	tdm_run_findings(&world.make.picture, 0, &world.findings);
+	assert_int_equal(world.findings.count, 1);
+	expect(&world, 0, "trace_hazards_lost", "warning",
+		"7 more buffers were allocated while a captured trace existed; the ledger had no room to keep where");
+	end(&world);
+}
+
+/* Numbers of states and kinds come from another process. */
+static void ignores_impossible_hazards(void **context)
+{
+	struct world world;
+	(void)context;
+	begin(&world, 1);
+	struct tdm_picture_hazard list[] = { hazard(&world, TDM_HAZARD_LIVE, ""), hazard(&world, TDM_HAZARD_LIVE, "") };
+	list[0].state = TDM_HAZARD_STATES;
+	list[1].kind = TDM_KIND_COUNT;
+	give(&world, 0, list, 2);
+	tdm_run_findings(&world.make.picture, 0, &world.findings);
+	assert_int_equal(world.findings.count, 0);
+	end(&world);
+}
+
+/* Both stacks are shown; advice only once for all findings of a sort. */
+static void shows_both_stacks(void **context)
+{
+	struct world world;
+	struct tdm_buf out;
+	(void)context;
+	begin(&world, 1);
+	struct tdm_picture_hazard list[] = { hazard(&world, TDM_HAZARD_LIVE, "a"),
+		hazard(&world, TDM_HAZARD_LIVE, "b") };
+	list[0].stack = stack(&world, "model.py:10 forward");
+	list[0].replay_stack = stack(&world, "model.py:90 generate");
+	give(&world, 0, list, 2);
+	const struct tdm_live_report report = { .picture = &world.make.picture, .term = { .width = 100 } };
+	tdm_buf_init(&out);
+	tdm_runtime_findings_text(&report, 0, TDM_FINDING_OK, &out);
+	assert_string_equal(out.data,
+		"\n"
+		"  danger   a: 1 dram buffer of 4 MiB on device 0 at 0x4000 was allocated while a captured trace\n"
+		"           existed and was live when trace 7 was replayed: its content may have been overwritten\n"
+		"           allocated in model.py:10 forward\n"
+		"           replayed in model.py:90 generate\n"
+		"           -> Allocate such buffers before the first capture: run every operation once, so that\n"
+		"           tensors and programs that are made at their first use exist, and capture all traces after\n"
+		"           that, one after the other. Write new inputs into buffers that existed before the capture.\n"
+		"           Free what is only needed for a while, or release the trace, before a replay. A buffer\n"
+		"           that the trace itself fills before anything reads it is safe.\n"
+		"  danger   b: 1 dram buffer of 4 MiB on device 0 at 0x4000 was allocated while a captured trace\n"
+		"           existed and was live when trace 7 was replayed: its content may have been overwritten\n");
+	tdm_buf_done(&out);
+	end(&world);
+}
+
+static void compares_with_the_runtime(void **context)
+{
+	struct world world;
+	(void)context;
+	begin(&world, 2);
+	struct tdm_holding *holdings = world.make.holdings;
+	holdings[0].statistics[TDM_KIND_DRAM] = (struct tdm_statistics){ .reports = 3, .allocated = 64, .ours = 64 };
+	holdings[1].statistics[TDM_KIND_L1] = (struct tdm_statistics){ .reports = 1 };
+	tdm_run_findings(&world.make.picture, 0, &world.findings);
+	assert_int_equal(world.findings.count, 1);
+	expect(&world, 0, "statistics_agree", "ok", "the figures agree with the runtime's allocator (4 reports)");
+	tdm_findings_done(&world.findings);
+	holdings[0].statistics[TDM_KIND_DRAM].differing = 1;
+	holdings[1].statistics[TDM_KIND_L1] =
+		(struct tdm_statistics){ .reports = 5, .allocated = 4096, .ours = 1024, .differing = 2 };
+	tdm_run_findings(&world.make.picture, 0, &world.findings);
+	assert_int_equal(world.findings.count, 2);
+	expect(&world, 0, "statistics_differ", "warning",
+		"device 1, l1: the runtime's allocator has 4,096 B in each bank, Tidemark counted 1,024 B (2 of 5 "
+		"reports differed)");
+	expect(&world, 1, "statistics_differed", "info",
+		"device 0, dram: 1 of 3 reports of the runtime's allocator differed from Tidemark's count; the last "
+		"one agrees: 64 B in each bank");
+	end(&world);
+}
+
+/* The reason follows from what else is known. */
+static void explains_a_difference(void **context)
+{
+	struct world world;
+	(void)context;
+	begin(&world, 1);
+	struct tdm_holding *holding = world.make.holdings;
+	holding->statistics[TDM_KIND_DRAM] = (struct tdm_statistics){ 5, 4096, 0, 0, 1024, 2, 0 };
+	static const char *const reasons[] = { "allocated before the tracking began, or by a way that is not seen",
+		"another allocator of the device", "Buffers were freed that Tidemark does not know",
+		"Reports of this process were lost" };
+	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+		if (i == 1)
+			holding->statistics[TDM_KIND_DRAM].ours = 8192;
+		else if (i == 2)
+			holding->kinds[TDM_KIND_DRAM].unknown_frees = 1;
+		else if (i == 3)
+			world.make.processes[0].lost = 1;
+		tdm_run_findings(&world.make.picture, 0, &world.findings);
+		assert_int_equal(world.findings.count, 1);
+		assert_non_null(strstr(world.findings.advice[0].text, reasons[i]));
+		tdm_findings_done(&world.findings);
+	}
+	end(&world);
+}
+
+/* Addresses of the last clash on each device; what another process did is not said. */
+static void names_a_clash(void **context)
+{
+	const struct tdm_event events[] = {
+		{ .op = TDM_OP_OOM, .flags = TDM_EVENT_CLASH, .process = 1, .id = 0x5000, .address = 0x4fff },
+		{ .op = TDM_OP_OOM, .flags = TDM_EVENT_CLASH, .process = 1, .id = 0x5a000, .address = 0x58000 },
+		{ .op = TDM_OP_OOM, .flags = TDM_EVENT_CLASH, .process = 1, .device = 1, .id = 0x5a000 },
+		{ .op = TDM_OP_OOM, .process = 1, .id = 0x6a000, .address = 0x68000 },
+		{ .op = TDM_OP_OOM, .flags = TDM_EVENT_CLASH, .process = 2, .id = 0x7a000, .address = 0x78000 },
+	};
+	struct world world;
+	(void)context;
+	begin(&world, 2);
+	world.make.holdings[1].own_number = 1;
+	world.make.picture.events = events;
+	world.make.picture.event_count = sizeof events / sizeof *events;
+	tdm_run_findings(&world.make.picture, 0, &world.findings);
+	assert_int_equal(world.findings.count, 2);
+	expect(&world, 0, "clash", "danger",
+		"device 0: circular buffers clash with L1 buffers: they end at 0x5a000, the lowest L1 buffer is at "
+		"0x58000, which is 8,192 B too low (2 times, the last is shown)");
+	expect(&world, 1, "clash", "danger",
+		"device 1: circular buffers clash with L1 buffers; where is not known (once)");
+	assert_int_equal(tdm_finding_number(&world.findings, &world.findings.list[0], "overlap_bytes"), 8192);
+	end(&world);
+}
+
+/* A process whose ledger has these peaks. */
+static void peaks(
+	struct world *world, size_t holding, enum tdm_kind kind, uint64_t asked, uint64_t bank, uint32_t banks)
+{
+	struct tdm_picture_amount *amount = &world->make.holdings[holding].kinds[kind];
+	amount->from = TDM_FROM_LEDGER;
+	amount->peak_asked = asked;
+	amount->peak_bank = bank;
+	amount->peak = bank * banks;
+}
+
+static void finds_the_sizes_for_opening(void **context)
+{
+	const struct tdm_device_info info = { .region_count = 2,
+		.regions = { { .kind = TDM_KIND_TRACE, .banks = 12, .bank_size = 1990656 },
+			{ .kind = TDM_KIND_L1_SMALL, .banks = 64, .bank_size = 32768 } } };
+	struct tdm_open_size sizes[TDM_OPEN_SIZES];
+	struct world world;
+	(void)context;
+	begin(&world, 2);
+	assert_int_equal(tdm_open_sizes(&world.make.picture, 0, sizes), 0);
+	world.make.devices[0].info = world.make.devices[1].info = &info;
+	peaks(&world, 0, TDM_KIND_TRACE, 100000, 16384, 12);
+	peaks(&world, 0, TDM_KIND_L1_SMALL, 2000 * 64, 2048, 64);
+	peaks(&world, 1, TDM_KIND_TRACE, 90000, 8192, 12);
+	peaks(&world, 1, TDM_KIND_L1_SMALL, 0, 0, 64);
+	/* The traces that existed together are the total, and L1_SMALL counts per core; the largest device counts. */
+	assert_int_equal(tdm_open_sizes(&world.make.picture, 0, sizes), 2);
+	assert_string_equal(sizes[0].option, "trace_region_size");
+	assert_int_equal(sizes[0].needed, 100000);
+	assert_int_equal(sizes[0].device, 0);
+	assert_int_equal(sizes[0].opened, 1990656 * 12);
+	assert_string_equal(sizes[1].option, "l1_small_size");
+	assert_int_equal(sizes[1].needed, 2048);
+	assert_int_equal(sizes[1].opened, 32768);
+	/* 100000 bytes give each of 12 banks 16384, which is too little for these. */
+	peaks(&world, 0, TDM_KIND_TRACE, 100000, 24576, 12);
+	tdm_open_sizes(&world.make.picture, 0, sizes);
+	assert_int_equal(sizes[0].needed, 24576 * 12);
+	assert_false(sizes[0].is_least);
+	world.make.processes[0].lost = 1;
+	tdm_open_sizes(&world.make.picture, 0, sizes);
+	assert_true(sizes[0].is_least);
+	end(&world);
+}
+
+/* Traces without a region of their own are DRAM buffers, and a region that was not used can go. */
+static void tells_unused_and_missing_regions(void **context)
+{
+	const struct tdm_device_info info = { .region_count = 1,
+		.regions = { { .kind = TDM_KIND_L1_SMALL, .banks = 64, .bank_size = 32768 } } };
+	const struct tdm_trace trace = { .id = 1 };
+	struct world world;
+	struct tdm_buf out;
+	(void)context;
+	begin(&world, 1);
+	world.make.devices[0].info = &info;
+	peaks(&world, 0, TDM_KIND_TRACE, 0, 0, 12);
+	peaks(&world, 0, TDM_KIND_L1_SMALL, 0, 0, 64);
+	world.make.holdings[0].traces = &trace;
+	world.make.holdings[0].trace_count = 1;
+	const struct tdm_live_report report = { .picture = &world.make.picture };
+	tdm_buf_init(&out);
+	tdm_runtime_sizes_text(&report, 0, &out);
+	assert_string_equal(out.data,
+		"\n  Sizes for opening the device, as this run needed them\n"
+		"    trace_region_size=0               without a trace region, traces are in DRAM\n"
+		"    l1_small_size=0                   device 0 has 32768\n");
+	tdm_buf_done(&out);
+	end(&world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(says_what_a_replay_may_have_done),
+		cmocka_unit_test(has_one_finding_for_each_place),
+		cmocka_unit_test(says_that_hazards_are_missing),
+		cmocka_unit_test(ignores_impossible_hazards),
+		cmocka_unit_test(shows_both_stacks),
+		cmocka_unit_test(compares_with_the_runtime),
+		cmocka_unit_test(explains_a_difference),
+		cmocka_unit_test(names_a_clash),
+		cmocka_unit_test(finds_the_sizes_for_opening),
+		cmocka_unit_test(tells_unused_and_missing_regions),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
