@@ -37,6 +37,7 @@ function(tdm_install_library component libdir)
 	install(TARGETS tidemark tidemark_static EXPORT ${export}
 		LIBRARY DESTINATION ${libdir} COMPONENT ${component} NAMELINK_COMPONENT ${component} ${ARGN}
 		ARCHIVE DESTINATION ${libdir} COMPONENT ${component} ${ARGN})
+	install(TARGETS tidemark_metal LIBRARY DESTINATION ${libdir} COMPONENT ${component} ${ARGN})
 	install(EXPORT ${export} FILE tidemarkTargets.cmake NAMESPACE tidemark:: DESTINATION ${cmakedir}
 		COMPONENT ${component} ${ARGN})
 	configure_package_config_file(cmake/tidemarkConfig.cmake.in ${generated}/tidemarkConfig.cmake

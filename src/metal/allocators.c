@@ -8,6 +8,7 @@
 enum {
 	ALLOCATORS_MAX = 4096,
 	USES_PER_LOOK = 16, /* uses of allocators by a thread between two looks at the clock */
+	LIST_MAX = 1 << 24, /* bytes of a list that is believed */
 };
 #define STATISTICS_NS (250 * TDM_NS_PER_MS)
 
@@ -211,6 +212,25 @@ static bool is_sane(const struct tdm_metal_statistics *said)
 	       said->largest <= said->free;
 }
 
+/* Older runtimes add a list, which is the caller's to release. To know whether there is one, it has to be empty before:
+ * the place of a result that is too large for registers is the first argument here. Elsewhere the list is lost. */
+static struct tdm_metal_statistics ask_kind(const struct tdm_metal_allocator *allocator, const uint64_t *type)
+{
+	const struct tdm_metal_ask *ask = &allocator->runtime->ask;
+#if defined(__x86_64__)
+	struct tdm_metal_answer said = { .places = { NULL, NULL, NULL } };
+	void *(*function)(struct tdm_metal_answer *, const void *, const void *);
+	memcpy(&function, &ask->statistics, sizeof function);
+	function(&said, allocator->allocator, type);
+	size_t length = (size_t)(said.places.limit - said.places.begin);
+	if (said.places.begin != NULL && length <= LIST_MAX && length % sizeof(uint32_t) == 0 && ask->operator_delete != NULL)
+		ask->operator_delete(said.places.begin);
+#else
+	struct tdm_metal_answer said = ask->statistics(allocator->allocator, type);
+#endif
+	return said.figures;
+}
+
 static __attribute__((cold, noinline)) void ask_statistics(struct tdm_metal_allocator *allocator)
 {
 	static const uint64_t types[TDM_METAL_KINDS] = { 0, TDM_METAL_TYPE_L1, TDM_METAL_TYPE_L1_SMALL,
@@ -218,7 +238,7 @@ static __attribute__((cold, noinline)) void ask_statistics(struct tdm_metal_allo
 	struct tdm_metal_statistics said[TDM_METAL_KINDS];
 	__atomic_store_n(&allocator->is_dirty, false, __ATOMIC_RELAXED);
 	for (size_t i = 0; i < TDM_METAL_KINDS; i++) {
-		said[i] = allocator->runtime->ask.statistics(allocator->allocator, &types[i]);
+		said[i] = ask_kind(allocator, &types[i]);
 		if (!is_sane(&said[i])) {
 			allocator->runtime->ask.statistics = NULL;
 			tdm_metal_remark_once(

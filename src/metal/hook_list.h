@@ -32,6 +32,11 @@ struct tdm_metal_span {
 struct tdm_metal_statistics { /* bytes of one bank */
 	size_t total, allocated, free, largest;
 };
+struct tdm_metal_answer { /* with what follows it in some releases: today's has nothing there */
+	struct tdm_metal_statistics figures;
+	struct tdm_metal_vector places; /* of the largest free blocks */
+	size_t room[8];
+};
 struct tdm_metal_maybe { /* std::optional of a number, in two registers */
 	uint64_t value;
 	uint64_t has_value; /* in the lowest byte; the others are anything */
@@ -322,7 +327,7 @@ struct tdm_metal_core { /* CoreCoord */
 		"AllocatorImpl::get_num_banks", "v0.66", NULL, TDM_METAL_DEVICES, true, "banks") \
 	X(bank_size, uint64_t, (const void *allocator, const void *kind), TDM_K "13AllocatorImpl13get_bank_sizeERKNS0_10BufferTypeE", \
 		"AllocatorImpl::get_bank_size", "v0.66", NULL, TDM_METAL_DEVICES, true, "capacities") \
-	X(statistics, struct tdm_metal_statistics, (const void *allocator, const void *kind), \
+	X(statistics, struct tdm_metal_answer, (const void *allocator, const void *kind), \
 		TDM_K "13AllocatorImpl14get_statisticsERKNS0_10BufferTypeE", \
 		"AllocatorImpl::get_statistics", "v0.66", NULL, TDM_METAL_STATISTICS, true, "what the allocator itself says") \
 	X(base_address, uint64_t, (const void *allocator, const void *memory), /* 0 L1, 1 DRAM */ \

@@ -50,19 +50,19 @@ __attribute__((format(printf, 1, 2))) static void write_down(const char *format,
 
 #define WORDS     uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f
 #define ARGUMENTS a, b, c, d, e, f
-#define NEXT(symbol)                                                                                                   \
-	static uint64_t (*next)(WORDS);                                                                                \
-	if (next == NULL)                                                                                              \
+#define NEXT(symbol)                    \
+	static uint64_t (*next)(WORDS); \
+	if (next == NULL)               \
 	*(void **)&next = next_of(symbol)
 
 /* A function that is only named. */
-#define PLAIN(number, text, symbol)                                                                                    \
-	uint64_t plain_##number(WORDS) __asm__(symbol);                                                                \
-	uint64_t plain_##number(WORDS)                                                                                 \
-	{                                                                                                              \
-		NEXT(symbol);                                                                                          \
-		write_down("%s", text);                                                                                \
-		return next(ARGUMENTS);                                                                                \
+#define PLAIN(number, text, symbol)                     \
+	uint64_t plain_##number(WORDS) __asm__(symbol); \
+	uint64_t plain_##number(WORDS)                  \
+	{                                               \
+		NEXT(symbol);                           \
+		write_down("%s", text);                 \
+		return next(ARGUMENTS);                 \
 	}
 
 PLAIN(1, "AllocatorImpl::ctor C2", P "13AllocatorImplC2ERKNS0_15AllocatorConfigE")
@@ -82,10 +82,10 @@ PLAIN(14, "Device::unregister_program(dev,prog)", P "6Device18unregister_program
 PLAIN(15, "Device::close", P "6Device5closeEv")
 PLAIN(16, "MeshDevice::close", P "11distributed10MeshDevice5closeEv")
 PLAIN(17, "MeshDeviceImpl::close_impl", P "11distributed14MeshDeviceImpl10close_implEPNS1_10MeshDeviceE")
-PLAIN(18, "MeshDevice::begin_mesh_trace(cq)",
-	P "11distributed10MeshDevice16begin_mesh_traceERNS1_16MeshCommandQueueE")
+PLAIN(18, "MeshDevice::begin_mesh_trace(cq)", P "11distributed10MeshDevice16begin_mesh_traceERNS1_16MeshCommandQueueE")
 PLAIN(19, "MeshDevice::end_mesh_trace(cq,id)",
-	P "11distributed10MeshDevice14end_mesh_traceERNS1_16MeshCommandQueueERKN4ttsl10StrongTypeIjNS1_14MeshTraceIdTagEEE")
+	P "11distributed10MeshDevice14end_mesh_traceERNS1_16MeshCommandQueueERKN4ttsl10StrongTypeIjNS1_"
+	  "14MeshTraceIdTagEEE")
 PLAIN(20, "MeshDevice::release_mesh_trace",
 	P "11distributed10MeshDevice18release_mesh_traceERKN4ttsl10StrongTypeIjNS1_14MeshTraceIdTagEEE")
 PLAIN(21, "MeshBuffer::~ D1", P "11distributed10MeshBufferD1Ev")
@@ -94,9 +94,11 @@ PLAIN(23, "Inspector::mesh_device_created",
 	P "9Inspector19mesh_device_createdEPKNS0_11distributed14MeshDeviceImplESt8optionalIiE")
 PLAIN(24, "Inspector::mesh_device_initialized",
 	P "9Inspector23mesh_device_initializedEPKNS0_11distributed14MeshDeviceImplE")
-PLAIN(25, "Inspector::mesh_device_destroyed", P "9Inspector21mesh_device_destroyedEPKNS0_11distributed14MeshDeviceImplE")
+PLAIN(25, "Inspector::mesh_device_destroyed",
+	P "9Inspector21mesh_device_destroyedEPKNS0_11distributed14MeshDeviceImplE")
 PLAIN(26, "Inspector::mesh_buffer_allocated", P "9Inspector21mesh_buffer_allocatedEPKNS0_11distributed10MeshBufferE")
-PLAIN(27, "Inspector::mesh_buffer_deallocated", P "9Inspector23mesh_buffer_deallocatedEPKNS0_11distributed10MeshBufferE")
+PLAIN(27, "Inspector::mesh_buffer_deallocated",
+	P "9Inspector23mesh_buffer_deallocatedEPKNS0_11distributed10MeshBufferE")
 PLAIN(28, "Inspector::mesh_workload_created",
 	P "9Inspector21mesh_workload_createdEPKNS0_11distributed16MeshWorkloadImplE")
 PLAIN(29, "Inspector::mesh_workload_destroyed",
@@ -131,13 +133,13 @@ static uint64_t id_of(uint64_t program)
 }
 
 /* A function of a program that is named with the program's id. */
-#define OF_PROGRAM(number, text, symbol)                                                                               \
-	uint64_t of_program_##number(WORDS) __asm__(symbol);                                                           \
-	uint64_t of_program_##number(WORDS)                                                                            \
-	{                                                                                                              \
-		NEXT(symbol);                                                                                          \
-		write_down("%s prog=0x%llx id=%llu", text, (unsigned long long)a, (unsigned long long)id_of(a));       \
-		return next(ARGUMENTS);                                                                                \
+#define OF_PROGRAM(number, text, symbol)                                                                         \
+	uint64_t of_program_##number(WORDS) __asm__(symbol);                                                     \
+	uint64_t of_program_##number(WORDS)                                                                      \
+	{                                                                                                        \
+		NEXT(symbol);                                                                                    \
+		write_down("%s prog=0x%llx id=%llu", text, (unsigned long long)a, (unsigned long long)id_of(a)); \
+		return next(ARGUMENTS);                                                                          \
 	}
 
 OF_PROGRAM(1, "Inspector::program_created", P "9Inspector15program_createdEPKNS0_6detail11ProgramImplE")
@@ -162,27 +164,25 @@ static void end_span(struct span *span)
 }
 
 /* A function with others inside it. */
-#define SPAN(number, text, symbol)                                                                                     \
-	uint64_t span_##number(WORDS) __asm__(symbol);                                                                 \
-	uint64_t span_##number(WORDS)                                                                                  \
-	{                                                                                                              \
-		NEXT(symbol);                                                                                          \
-		write_down("%s > prog=0x%llx id=%llu", text, (unsigned long long)a, (unsigned long long)id_of(a));     \
-		__attribute__((cleanup(end_span))) struct span span = { text, false };                                 \
-		uint64_t result = next(ARGUMENTS);                                                                     \
-		span.is_over = true;                                                                                   \
-		write_down("%s <", text);                                                                              \
-		return result;                                                                                         \
+#define SPAN(number, text, symbol)                                                                                 \
+	uint64_t span_##number(WORDS) __asm__(symbol);                                                             \
+	uint64_t span_##number(WORDS)                                                                              \
+	{                                                                                                          \
+		NEXT(symbol);                                                                                      \
+		write_down("%s > prog=0x%llx id=%llu", text, (unsigned long long)a, (unsigned long long)id_of(a)); \
+		__attribute__((cleanup(end_span))) struct span span = { text, false };                             \
+		uint64_t result = next(ARGUMENTS);                                                                 \
+		span.is_over = true;                                                                               \
+		write_down("%s <", text);                                                                          \
+		return result;                                                                                     \
 	}
 
 SPAN(1, "ProgramImpl::compile_and_allocate", P "6detail11ProgramImpl20compile_and_allocateEPNS0_7IDeviceEb")
 SPAN(2, "ProgramImpl::compile", P "6detail11ProgramImpl7compileEPNS0_7IDeviceEb")
-SPAN(3, "ProgramImpl::allocate_circular_buffers",
-	P "6detail11ProgramImpl25allocate_circular_buffersEPKNS0_7IDeviceE")
+SPAN(3, "ProgramImpl::allocate_circular_buffers", P "6detail11ProgramImpl25allocate_circular_buffersEPKNS0_7IDeviceE")
 SPAN(4, "ProgramImpl::validate_circular_buffer_region",
 	P "6detail11ProgramImpl31validate_circular_buffer_regionEPKNS0_7IDeviceE")
-SPAN(5, "ProgramImpl::allocate_dataflow_buffers",
-	P "6detail11ProgramImpl25allocate_dataflow_buffersEPKNS0_7IDeviceE")
+SPAN(5, "ProgramImpl::allocate_dataflow_buffers", P "6detail11ProgramImpl25allocate_dataflow_buffersEPKNS0_7IDeviceE")
 SPAN(6, "ProgramImpl::allocate_scratchpads", P "6detail11ProgramImpl20allocate_scratchpadsEPKNS0_7IDeviceE")
 SPAN(7, "ProgramImpl::validate_dataflow_buffer_region",
 	P "6detail11ProgramImpl31validate_dataflow_buffer_regionEPKNS0_7IDeviceE")
@@ -226,8 +226,9 @@ uint64_t track(WORDS)
 	memcpy(&type, (const char *)buffer + 32, sizeof type);
 	memcpy(&layout, (const char *)buffer + 36, sizeof layout);
 	write_down("track_allocate addr=%u", (uint32_t)ask(ADDRESS, buffer));
-	write_down("track_allocate buf=0 dev@16=0 size@24=%llu type@32=%u layout@36=%u page=%llu npages=%u perbank=%llu "
-		   "aligned=%llu l1=%u dram=%u trace=%u numcores=%llx",
+	write_down(
+		"track_allocate buf=0 dev@16=0 size@24=%llu type@32=%u layout@36=%u page=%llu npages=%u perbank=%llu "
+		"aligned=%llu l1=%u dram=%u trace=%u numcores=%llx",
 		(unsigned long long)size, type, layout, (unsigned long long)ask(K "6Buffer9page_sizeEv", buffer),
 		(uint32_t)ask(K "6Buffer9num_pagesEv", buffer),
 		(unsigned long long)ask(K "6Buffer21aligned_size_per_bankEv", buffer),
@@ -251,9 +252,9 @@ uint64_t track_cb(WORDS)
 	NEXT(TRACK_CB);
 	const uint64_t *const *ranges = (const uint64_t *const *)ask(K "12CoreRangeSet6rangesEv", (const void *)b);
 	const uint64_t *first = ranges[0];
-	write_down("track_allocate_cb (%llu,%llu)-(%llu,%llu) addr=%llu size=%llu glob=%u", (unsigned long long)first[0],
-		(unsigned long long)first[1], (unsigned long long)first[2], (unsigned long long)first[3],
-		(unsigned long long)c, (unsigned long long)d, (uint8_t)e);
+	write_down("track_allocate_cb (%llu,%llu)-(%llu,%llu) addr=%llu size=%llu glob=%u",
+		(unsigned long long)first[0], (unsigned long long)first[1], (unsigned long long)first[2],
+		(unsigned long long)first[3], (unsigned long long)c, (unsigned long long)d, (uint8_t)e);
 	return next(ARGUMENTS);
 }
 

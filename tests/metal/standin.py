@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -59,7 +60,7 @@ class Running:
 
     def __init__(self, command, env):
         self.process = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True)
+                                        stderr=subprocess.PIPE, text=True, start_new_session=True)
         self.text = ""
         for line in self.process.stdout:
             if line == "ready\n":
@@ -71,8 +72,9 @@ class Running:
         return self
 
     def __exit__(self, *_):
-        self.process.kill()
-        self.process.communicate()
+        if self.process.returncode is None:
+            os.killpg(self.process.pid, signal.SIGKILL) # with its children
+            self.process.communicate()
 
     def finish(self):
         """Lets it end; its exit code, and whatever it wrote since."""

@@ -324,10 +324,13 @@ static inline void builder_told(struct builder *b, uint64_t device, uint32_t nam
 	uint64_t offset = builder_area(b, sizeof(struct tdm_ledger_runtime));
 	struct tdm_ledger_runtime *told = builder_at(b, offset);
 	builder_device(b, device)->runtime_offset = offset;
-	told->head = (struct tdm_ledger_runtime_head){
-		.changes = 8, .hazard_changes = 6, .allocs = 5, .hazards_lost = 2, .trace_count = 2, .waiting_count = 1,
-		.judged_count = 2
-	};
+	told->head = (struct tdm_ledger_runtime_head){ .changes = 8,
+		.hazard_changes = 6,
+		.allocs = 5,
+		.hazards_lost = 2,
+		.trace_count = 2,
+		.waiting_count = 1,
+		.judged_count = 2 };
 	told->statistics[TDM_KIND_DRAM] =
 		(struct tdm_ledger_statistics){ 3, 4096, 1 << 20, 1 << 19, 8192, 1, BUILDER_TICKS + 5, 0 };
 	for (uint64_t i = 0; i < 2; i++)

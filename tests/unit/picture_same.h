@@ -150,7 +150,8 @@ static inline void check_told(const struct tdm_picture *a, const struct tdm_pict
 				tdm_picture_text(b, b->processes[p].notes[i].text));
 	for (size_t h = 0; h < a->holding_count; h++)
 		for (size_t i = 0; i < a->holdings[h].hazard_count; i++) {
-			const struct tdm_picture_hazard *x = &a->holdings[h].hazards[i], *y = &b->holdings[h].hazards[i];
+			const struct tdm_picture_hazard *x = &a->holdings[h].hazards[i],
+							*y = &b->holdings[h].hazards[i];
 			assert_string_equal(tdm_picture_text(a, x->name), tdm_picture_text(b, y->name));
 			assert_string_equal(tdm_picture_text(a, x->program), tdm_picture_text(b, y->program));
 			check_stack(a, x->stack, b, y->stack);

@@ -181,8 +181,8 @@ static void make_notes(struct world *w, struct tdm_picture_process *process, str
 {
 	for (size_t i = 0; i < 2; i++) {
 		fill(w, shape_of("processes", "notes"), (char *)&notes[i]);
-		assert_int_equal(tdm_intern_text(&w->texts, tdm_str_of(i == 0 ? "metal:hook" : "metal: blind"),
-					 &notes[i].text),
+		assert_int_equal(
+			tdm_intern_text(&w->texts, tdm_str_of(i == 0 ? "metal:hook" : "metal: blind"), &notes[i].text),
 			0);
 	}
 	process->notes = notes;

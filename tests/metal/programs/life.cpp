@@ -111,7 +111,8 @@ static int order(int, char **)
 	standin_mesh *mesh = standin_open("n150", 1, 1, 32768, 0);
 	std::vector<standin_buffer *> buffers;
 	for (unsigned i = 0; i < 40; i++)
-		buffers.push_back(standin_allocate(mesh, i % 2 ? STANDIN_L1 : STANDIN_DRAM, 2048ull * (i + 1), 2048, nullptr));
+		buffers.push_back(
+			standin_allocate(mesh, i % 2 ? STANDIN_L1 : STANDIN_DRAM, 2048ull * (i + 1), 2048, nullptr));
 	for (unsigned i = 0; i < 40; i += 3) {
 		standin_release(buffers[i]);
 		buffers[i] = standin_allocate(mesh, STANDIN_DRAM, 2048, 2048, nullptr);

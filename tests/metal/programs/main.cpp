@@ -11,9 +11,9 @@ void show(const standin_buffer *buffer, unsigned first_chip, unsigned chips)
 	standin_facts f;
 	standin_look(buffer, &f);
 	for (unsigned chip = first_chip; chip < first_chip + chips; chip++)
-		printf("buffer device=%u kind=%u address=%llu size=%llu page=%llu per_bank=%llu banks=%u cores=%u\n", chip,
-			f.type, (unsigned long long)f.address, (unsigned long long)f.size, (unsigned long long)f.page_size,
-			(unsigned long long)f.per_bank, f.banks, f.cores);
+		printf("buffer device=%u kind=%u address=%llu size=%llu page=%llu per_bank=%llu banks=%u cores=%u\n",
+			chip, f.type, (unsigned long long)f.address, (unsigned long long)f.size,
+			(unsigned long long)f.page_size, (unsigned long long)f.per_bank, f.banks, f.cores);
 }
 
 void show_statistics(standin_mesh *mesh)

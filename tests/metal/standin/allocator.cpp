@@ -13,7 +13,7 @@ static DeviceAddr round_up(DeviceAddr n, DeviceAddr step)
 }
 
 BankManager::BankManager(BufferType of, uint32_t count, DeviceAddr start, DeviceAddr room, uint32_t step)
-	: type(of), banks(count), alignment(step), base(start), size(room)
+    : type(of), banks(count), alignment(step), base(start), size(room)
 {
 	if (size > 0)
 		holes[base] = size;
@@ -39,11 +39,11 @@ DeviceAddr BankManager::allocate_buffer(DeviceAddr asked, DeviceAddr per_bank, u
 		}
 	if (fits == holes.end()) {
 		auto text = [](DeviceAddr n) { return std::to_string(n) + " B"; };
-		throw std::runtime_error("Out of Memory: Not enough space to allocate " + text(asked) + " " +
-			TYPE_NAMES[(int)type] + " buffer across " + std::to_string(shares) +
-			" banks, where each bank needs to store " + text(per_bank) + ", but bank size is " + text(size) +
-			" (allocated: " + text(allocated) + ", free: " + text(size - allocated) +
-			", largest free block: " + text(largest_hole()) + ")");
+		throw std::runtime_error(
+			"Out of Memory: Not enough space to allocate " + text(asked) + " " + TYPE_NAMES[(int)type] +
+			" buffer across " + std::to_string(shares) + " banks, where each bank needs to store " +
+			text(per_bank) + ", but bank size is " + text(size) + " (allocated: " + text(allocated) +
+			", free: " + text(size - allocated) + ", largest free block: " + text(largest_hole()) + ")");
 	}
 	DeviceAddr start = fits->first, room = fits->second, address = is_bottom_up ? start : start + room - need;
 	holes.erase(fits);
@@ -86,9 +86,7 @@ void BankManager::deallocate_all()
 AllocatorImpl::AllocatorImpl(const AllocatorConfig &config) : config_(config)
 {
 	const AllocatorConfig &c = config_;
-	DeviceAddr trace = c.trace_region == 0
-		? 0
-		: round_up((c.trace_region + c.dram_banks - 1) / c.dram_banks, 8192);
+	DeviceAddr trace = c.trace_region == 0 ? 0 : round_up((c.trace_region + c.dram_banks - 1) / c.dram_banks, 8192);
 	DeviceAddr l1_end = c.l1_size - c.l1_small;
 	uint32_t cores = (uint32_t)(c.grid.x * c.grid.y);
 	auto make = [&](BufferType type, uint32_t banks, DeviceAddr base, DeviceAddr end) {
@@ -117,8 +115,8 @@ DeviceAddr AllocatorImpl::allocate_buffer(Buffer *buffer)
 	BankManager *to = manager(buffer->buffer_type_);
 	if (!to)
 		throw std::runtime_error("Unsupported buffer type!");
-	DeviceAddr address = to->allocate_buffer(
-		buffer->size_, buffer->true_per_bank(), buffer->cores(), buffer->bottom_up_);
+	DeviceAddr address =
+		to->allocate_buffer(buffer->size_, buffer->true_per_bank(), buffer->cores(), buffer->bottom_up_);
 	buffers_.insert(buffer);
 	return address;
 }
@@ -258,4 +256,4 @@ void Allocator::deallocate_buffers()
 	impl->deallocate_buffers();
 }
 #endif
-}
+} // namespace tt::tt_metal

@@ -12,10 +12,9 @@ static bool is_bottom_up(BufferType type)
 
 Buffer::Buffer(IDevice *device, DeviceAddr size, DeviceAddr page_size, BufferType type, const CoreRangeSet *shards,
 	bool owns_data)
-	: device_(device), size_(size), buffer_type_(type),
-	  buffer_layout_(shards ? TensorMemoryLayout::HEIGHT_SHARDED : TensorMemoryLayout::INTERLEAVED),
-	  bottom_up_(is_bottom_up(type)), owns_data_(owns_data), allocator_(device->real_allocator()),
-	  page_size_(page_size)
+    : device_(device), size_(size), buffer_type_(type),
+      buffer_layout_(shards ? TensorMemoryLayout::HEIGHT_SHARDED : TensorMemoryLayout::INTERLEAVED),
+      bottom_up_(is_bottom_up(type)), owns_data_(owns_data), allocator_(device->real_allocator()), page_size_(page_size)
 {
 	if (shards)
 		shard_spec_ = ShardSpecBuffer{ { *shards, { 32, 32 }, 0 }, { 32, 32 }, { 1, 1 } };
@@ -81,7 +80,7 @@ uint32_t Buffer::cores() const
 		uint32_t sum = 0;
 		for (const CoreRange &range : shard_spec_->tensor_shard_spec.grid.ranges_)
 			sum += (uint32_t)((range.end_coord.x - range.start_coord.x + 1) *
-				(range.end_coord.y - range.start_coord.y + 1));
+					  (range.end_coord.y - range.start_coord.y + 1));
 		return sum;
 	}
 	const BankManager *in = allocator_->manager(buffer_type_);
@@ -164,7 +163,7 @@ namespace distributed
 {
 MeshBuffer::MeshBuffer(
 	MeshDevice *on, DeviceAddr size, DeviceAddr page_size, BufferType type, const CoreRangeSet *shards)
-	: mesh(on->weak_from_this()), backing(Buffer::create(on, size, page_size, type, shards))
+    : mesh(on->weak_from_this()), backing(Buffer::create(on, size, page_size, type, shards))
 {
 	for (Device *chip : on->chips())
 		buffers.push_back(Buffer::create(*backing, chip));
@@ -188,5 +187,5 @@ void MeshBuffer::deallocate()
 	backing.reset();
 	buffers.clear();
 }
-}
-}
+} // namespace distributed
+} // namespace tt::tt_metal

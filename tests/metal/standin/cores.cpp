@@ -13,7 +13,7 @@ CoreRange::CoreRange(const CoreCoord &start, const CoreCoord &end) : start_coord
 bool CoreRange::intersects(const CoreRange &other) const
 {
 	return start_coord.x <= other.end_coord.x && other.start_coord.x <= end_coord.x &&
-		start_coord.y <= other.end_coord.y && other.start_coord.y <= end_coord.y;
+	       start_coord.y <= other.end_coord.y && other.start_coord.y <= end_coord.y;
 }
 
 size_t CoreRange::size() const

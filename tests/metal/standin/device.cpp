@@ -72,7 +72,8 @@ const std::unique_ptr<Allocator> &Device::allocator() const
 }
 #endif
 
-bool Device::initialize(uint8_t, size_t l1_small_size, size_t trace_region_size, size_t, std::span<const uint32_t>, bool)
+bool Device::initialize(
+	uint8_t, size_t l1_small_size, size_t trace_region_size, size_t, std::span<const uint32_t>, bool)
 {
 	config_.l1_small = l1_small_size;
 	config_.trace_region = trace_region_size;
@@ -119,7 +120,7 @@ uint32_t get_max_worker_l1_unreserved_size()
 {
 	return 1499136 - 105664;
 }
-}
+} // namespace hal
 
 namespace distributed
 {
@@ -425,7 +426,7 @@ void MeshDevice::release_mesh_trace(const MeshTraceId &id)
 		pimpl_->allocator->mark_allocations_safe();
 }
 #endif
-}
+} // namespace distributed
 
 #if SINCE(100)
 namespace experimental
@@ -438,6 +439,6 @@ PinnedMemory::~PinnedMemory()
 {
 	impl = nullptr;
 }
-}
+} // namespace experimental
 #endif
-}
+} // namespace tt::tt_metal

@@ -273,9 +273,10 @@ void standin_mark(const char *name)
 
 void standin_track_wild(const void *buffer)
 {
-	/* The real one would fall over it, too; ours looks at a buffer only where chips have totals in shared memory. */
-	GraphTracker::instance().track_allocate_cb(*static_cast<const CoreRangeSet *>(buffer), 105664, 4096, false,
-		static_cast<const IDevice *>(buffer));
+	/* The real one would fall over it, too; ours looks at a buffer only where chips have totals in shared memory.
+	 */
+	GraphTracker::instance().track_allocate_cb(
+		*static_cast<const CoreRangeSet *>(buffer), 105664, 4096, false, static_cast<const IDevice *>(buffer));
 	GraphTracker::instance().track_deallocate_cb(static_cast<const IDevice *>(buffer));
 }
 

@@ -155,14 +155,14 @@ void ProgramImpl::validate_circular_buffer_region(const IDevice *device)
 	for (const auto &[cores, end] : ends_)
 		if (end > l1_size)
 			throw std::runtime_error("Statically allocated circular buffers on core range " + cores.str() +
-				" grow to " + std::to_string(end) + " B which is beyond max L1 size of " +
-				std::to_string(l1_size) + " B");
+						 " grow to " + std::to_string(end) +
+						 " B which is beyond max L1 size of " + std::to_string(l1_size) + " B");
 	for (const auto &[cores, end] : ends_)
 		if (lowest && *lowest < end)
 			throw std::runtime_error("Statically allocated circular buffers in program " +
-				std::to_string(id_) + " clash with L1 buffers on core range " + cores.str() +
-				". L1 buffer allocated at " + std::to_string(*lowest) +
-				" and static circular buffer region ends at " + std::to_string(end));
+						 std::to_string(id_) + " clash with L1 buffers on core range " +
+						 cores.str() + ". L1 buffer allocated at " + std::to_string(*lowest) +
+						 " and static circular buffer region ends at " + std::to_string(end));
 }
 
 void ProgramImpl::invalidate_circular_buffer_allocation()
@@ -174,8 +174,7 @@ void ProgramImpl::invalidate_circular_buffer_allocation()
 #if SINCE(100)
 const std::vector<std::shared_ptr<experimental::dfb::detail::DataflowBufferImpl>> &ProgramImpl::dataflow_buffers() const
 {
-	return *SAID_AT(
-		const std::vector<std::shared_ptr<experimental::dfb::detail::DataflowBufferImpl>> *, &dfbs);
+	return *SAID_AT(const std::vector<std::shared_ptr<experimental::dfb::detail::DataflowBufferImpl>> *, &dfbs);
 }
 
 void ProgramImpl::deallocate_circular_buffers()
@@ -230,7 +229,7 @@ void ProgramImpl::prepare(IDevice *device)
 	validate_circular_buffer_region(device);
 #endif
 }
-}
+} // namespace detail
 
 Program::Program() : impl(std::make_shared<detail::ProgramImpl>())
 {
@@ -287,5 +286,5 @@ void MeshWorkloadImpl::load_binaries(MeshCommandQueue &queue)
 {
 	queue.number = 0;
 }
-}
-}
+} // namespace distributed
+} // namespace tt::tt_metal

@@ -95,7 +95,9 @@ namespace tt::stl
 template <typename T, typename Tag> class StrongType
 {
       public:
-	explicit StrongType(T value) : value_(value) {}
+	explicit StrongType(T value) : value_(value)
+	{
+	}
 	const T &operator*() const
 	{
 		return value_;
@@ -113,7 +115,7 @@ class memory
       public:
 	uint32_t packed, text;
 };
-}
+} // namespace ll_api
 
 namespace tt
 {
@@ -157,7 +159,7 @@ using InspectedMesh = MeshDeviceImpl;
 #else
 using InspectedMesh = MeshDevice;
 #endif
-}
+} // namespace distributed
 
 /* What a kind of card has; `chips` on a mesh all have the same. */
 struct AllocatorConfig {
@@ -281,15 +283,15 @@ struct ShardSpecBuffer {
 
 class Buffer final
 #if SINCE(64)
-	: public std::enable_shared_from_this<Buffer>
+    : public std::enable_shared_from_this<Buffer>
 #endif
 {
       public:
 	Buffer(IDevice *device, DeviceAddr size, DeviceAddr page_size, BufferType type, const CoreRangeSet *shards,
 		bool owns_data);
 	~Buffer();
-	static std::shared_ptr<Buffer> create(IDevice *device, DeviceAddr size, DeviceAddr page_size, BufferType type,
-		const CoreRangeSet *shards);
+	static std::shared_ptr<Buffer> create(
+		IDevice *device, DeviceAddr size, DeviceAddr page_size, BufferType type, const CoreRangeSet *shards);
 	static std::shared_ptr<Buffer> create(const Buffer &backing, IDevice *device); /* at the same address */
 
 	uint32_t address() const;
@@ -555,7 +557,7 @@ struct DataflowBufferImpl {
 	uint32_t entry_size, num_entries;
 	uint64_t true_address = 0;
 };
-}
+} // namespace experimental::dfb::detail
 
 namespace detail
 {
@@ -600,7 +602,7 @@ class ProgramImpl : public std::enable_shared_from_this<ProgramImpl>
 	std::vector<Device *> cb_devices_;
 	std::vector<std::pair<CoreRange, uint64_t>> ends_; /* how far each range of cores is taken */
 };
-}
+} // namespace detail
 
 class Program
 {
@@ -728,7 +730,7 @@ class MeshWorkloadImpl
 	std::string operation;
 	bool is_added = false;
 };
-}
+} // namespace distributed
 
 #if SINCE(100)
 namespace experimental
@@ -742,15 +744,15 @@ class PinnedMemory
       private:
 	void *impl;
 };
-}
+} // namespace experimental
 #endif
 
 namespace hal
 {
 uint32_t get_l1_size();
 uint32_t get_max_worker_l1_unreserved_size();
-}
-}
-}
+} // namespace hal
+} // namespace tt_metal
+} // namespace tt
 
 #endif

@@ -80,7 +80,7 @@ void GraphTracker::track_program(Program *, const IDevice *)
 
 #if SINCE(100)
 SharedMemoryStatsProvider::SharedMemoryStatsProvider(uint64_t asic_id, int device_id, bool, bool)
-	: asic_id_(asic_id), device_id_(device_id)
+    : asic_id_(asic_id), device_id_(device_id)
 {
 	tell();
 }
@@ -203,4 +203,4 @@ void Inspector::mesh_workload_add_program(
 	tell();
 }
 #endif
-}
+} // namespace tt::tt_metal
