@@ -292,6 +292,11 @@ struct tdm_metal_core { /* CoreCoord */
 		"St8optionalIN4ttsl10StrongTypeIjNS3_14MeshTraceIdTagEEEE", \
 		"inspector::EmitMeshWorkloadDebugEntry", "v0.68", NULL, TDM_METAL_NAMES, true, \
 		"which operation of ttnn a program belongs to, while the inspector is on") \
+	X(emit_operation_66, void, (void *workload, size_t length, const char *name, size_t more_length, const char *more), \
+		TDM_P "12experimental9inspector26EmitMeshWorkloadAnnotationERNS0_11distributed12MeshWorkloadE" \
+		"St17basic_string_viewIcSt11char_traitsIcEES9_", \
+		"inspector::EmitMeshWorkloadDebugEntry", "v0.66", "v0.67", TDM_METAL_NAMES, true, \
+		"which operation of ttnn a program belongs to, while the inspector is on") \
 	X(enqueue_workload, void, (void *queue, void *workload, bool is_blocking), \
 		TDM_P "11distributed19EnqueueMeshWorkloadERNS1_16MeshCommandQueueERNS1_12MeshWorkloadEb", \
 		"EnqueueMeshWorkload", "v0.57", NULL, TDM_METAL_NAMES, true, "the beginning and the end of an operation") \

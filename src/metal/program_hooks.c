@@ -276,16 +276,29 @@ END(program_created, const void *) /* whatever was at this place has ended */
  * The operation. ttnn tells the inspector its name just before it enqueues the operation's workload, so the name holds
  * for what is allocated while that runs. Tensors that an operation returns are allocated earlier: no hook names those.
  */
+static void note_operation(
+	const struct tdm_metal_runtime *runtime, enum tdm_metal_hook hook, const char *name, size_t length)
+{
+	if (!tdm_metal_is_on(runtime))
+		return;
+	tdm_metal_count(hook);
+	length = tdm_min(length, TDM_PROGRAM_NAME_MAX);
+	operation[tdm_metal_copy(operation, name, length) ? length : 0] = '\0';
+}
+
 void tdm_hook_emit_operation(
 	void *workload, uint64_t runtime_id, size_t length, const char *name, void *specs, uint64_t trace)
 {
 	TDM_METAL_ENTER(emit_operation)
-	if (tdm_metal_is_on(runtime)) {
-		size_t kept = tdm_min(length, TDM_PROGRAM_NAME_MAX);
-		tdm_metal_count(TDM_HOOK_emit_operation);
-		operation[tdm_metal_copy(operation, name, kept) ? kept : 0] = '\0';
-	}
+	note_operation(runtime, TDM_HOOK_emit_operation, name, length);
 	TDM_METAL_NEXT(emit_operation)(workload, runtime_id, length, name, specs, trace);
+}
+
+void tdm_hook_emit_operation_66(void *workload, size_t length, const char *name, size_t more_length, const char *more)
+{
+	TDM_METAL_ENTER(emit_operation_66)
+	note_operation(runtime, TDM_HOOK_emit_operation_66, name, length);
+	TDM_METAL_NEXT(emit_operation_66)(workload, length, name, more_length, more);
 }
 
 static void end_operation(const uint32_t *before)
