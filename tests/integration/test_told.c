@@ -1,65 +1,10 @@
 /*
- * What a runtime, or a hook in it, says about its process and devices, from the library's calls to the picture: traces
- * and the buffers that they may overwrite, statistics, shared circular buffers, steps, clashes, counters and remarks.
+ * What a runtime, or a hook in it, says about devices, from the library's calls to the picture: traces and the buffers
+ * that they may overwrite, statistics, shared circular buffers, steps and clashes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "told_program.h"
 
-#include <inttypes.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "own_folder.h"
-#include "state/state.h"
-#include "tidemark.h"
-
-enum { DEVICE = 3, BANKS = 12, ROUNDS = 100, THREADS = 4, COUNTS = 20000 };
-
-/* ---- programs ---- */
-
-static void must(int err)
-{
-	if (err != 0)
-		_exit(1);
-}
-
-static void add(uint32_t kind, uint64_t id, uint64_t bytes, const char *name)
-{
-	struct tidemark_buffer buffer = TIDEMARK_BUFFER_INIT;
-	buffer.device = DEVICE;
-	buffer.kind = kind;
-	buffer.id = buffer.address = id;
-	buffer.bytes = bytes * BANKS;
-	buffer.bytes_per_bank = bytes;
-	buffer.banks = BANKS;
-	buffer.name = name != NULL ? tidemark_name(name) : 0;
-	must(tidemark_alloc(&buffer));
-}
-
-static void drop(uint32_t kind, uint64_t id)
-{
-	must(tidemark_free(DEVICE, kind, id));
-}
-
-static void step(uint32_t what, uint64_t trace)
-{
-	must(tidemark_step(DEVICE, what, trace));
-}
-
-static void capture(uint64_t trace)
-{
-	step(TIDEMARK_TRACE_BEGAN, trace);
-	step(TIDEMARK_TRACE_ENDED, trace);
-}
+enum { ROUNDS = 100 };
 
 static struct tidemark_buffer shared_cb(uint64_t id)
 {
@@ -73,77 +18,6 @@ static struct tidemark_buffer shared_cb(uint64_t id)
 	buffer.cores = 10;
 	buffer.bytes = UINT64_C(1024) * 10;
 	return buffer;
-}
-
-/* A process that runs `program`, says that it has, and waits to be killed. */
-struct running {
-	pid_t pid;
-	int from;
-};
-
-static struct running run(void (*program)(void))
-{
-	int ends[2];
-	char word;
-	assert_int_equal(pipe(ends), 0);
-	struct running running = { .pid = fork(), .from = ends[0] };
-	if (running.pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		must(tidemark_enable());
-		program();
-		if (write(ends[1], "", 1) != 1)
-			_exit(1);
-		for (;;)
-			pause();
-	}
-	close(ends[1]);
-	if (read(running.from, &word, 1) != 1)
-		fail_msg("the program failed");
-	return running;
-}
-
-static void stop(const struct running *running)
-{
-	kill(running->pid, SIGKILL);
-	waitpid(running->pid, NULL, 0);
-	close(running->from);
-}
-
-/* ---- pictures ---- */
-
-static struct tdm_state *state_of(bool with_ended)
-{
-	struct tdm_state *state = tdm_state_new(&(struct tdm_state_options){
-		.ledger_dir = own_folder, .only_ledgers = true, .with_ended = with_ended, .with_crashed = true });
-	assert_non_null(state);
-	return state;
-}
-
-static const struct tdm_picture *look(struct tdm_state *state, unsigned parts)
-{
-	const struct tdm_picture *picture = tdm_state_look(state, &(struct tdm_wish){ .parts = parts });
-	assert_non_null(picture);
-	assert_true(tdm_picture_is_valid(picture));
-	for (size_t i = 0; i < picture->problem_count; i++)
-		fail_msg("%s", picture->problems[i].text);
-	return picture;
-}
-
-static const struct tdm_picture_process *process_of(const struct tdm_picture *picture, pid_t pid)
-{
-	for (size_t i = 0; i < picture->process_count; i++)
-		if (picture->processes[i].pid == pid)
-			return &picture->processes[i];
-	fail_msg("there is no process %d", (int)pid);
-	return NULL;
-}
-
-static const struct tdm_holding *holding_of(const struct tdm_picture *picture, pid_t pid)
-{
-	const struct tdm_picture_process *process = process_of(picture, pid);
-	assert_int_equal(process->holding_count, 1);
-	assert_int_equal(process->refused, 0);
-	return &picture->holdings[process->first_holding];
 }
 
 /* How many buffers the hazards in a state stand for, and in how many entries. */
@@ -165,14 +39,6 @@ static void check_hazards(const struct tdm_holding *holding, uint64_t waits, uin
 	assert_int_equal(hazards_in(holding, TDM_HAZARD_WAITS, &entries), waits);
 	assert_int_equal(hazards_in(holding, TDM_HAZARD_LIVE, &entries), live);
 	assert_int_equal(hazards_in(holding, TDM_HAZARD_FREED, &entries), freed);
-}
-
-static uint64_t note_of(const struct tdm_picture *picture, const struct tdm_picture_process *process, const char *name)
-{
-	for (size_t i = 0; i < process->note_count; i++)
-		if (strcmp(tdm_picture_text(picture, process->notes[i].text), name) == 0)
-			return process->notes[i].is_remark ? UINT64_MAX - 1 : process->notes[i].value;
-	return UINT64_MAX;
 }
 
 /* ---- traces ---- */
@@ -457,141 +323,6 @@ static void test_events(void **unused)
 	stop(&running);
 }
 
-/* ---- notes ---- */
-
-static void *count_many(void *counter)
-{
-	for (int i = 0; i < COUNTS; i++)
-		must(tidemark_count(*(uint32_t *)counter, 1));
-	return NULL;
-}
-
-static void renew_ledger(void)
-{
-	char before[256];
-	snprintf(before, sizeof before, "%s", tidemark_ledger_path());
-	must(unlink(before));
-	while (strcmp(before, tidemark_ledger_path()) == 0) {
-		add(TIDEMARK_DRAM, 99, 64, NULL);
-		drop(TIDEMARK_DRAM, 99);
-		usleep(1000);
-	}
-}
-
-/* Threads count while the ledger is deleted and made anew. */
-static void count_in_threads(void)
-{
-	uint32_t counter = tidemark_counter("metal:allocate_buffer");
-	pthread_t threads[THREADS];
-	must(counter == 0 || tidemark_counter("metal:allocate_buffer") != counter);
-	must(tidemark_remark("metal: a symbol is missing"));
-	must(tidemark_remark("metal: a symbol is missing"));
-	add(TIDEMARK_DRAM, 1, 64, NULL);
-	for (int i = 0; i < THREADS; i++)
-		must(pthread_create(&threads[i], NULL, count_many, &counter));
-	renew_ledger();
-	for (int i = 0; i < THREADS; i++)
-		must(pthread_join(threads[i], NULL));
-}
-
-static void test_no_count_is_lost(void **unused)
-{
-	(void)unused;
-	struct running running = run(count_in_threads);
-	struct tdm_state *state = state_of(false);
-	const struct tdm_picture *picture = look(state, 0);
-	const struct tdm_picture_process *process = process_of(picture, running.pid);
-	assert_int_equal(process->note_count, 2);
-	assert_int_equal(note_of(picture, process, "metal:allocate_buffer"), THREADS * COUNTS);
-	assert_true(note_of(picture, process, "metal: a symbol is missing") == UINT64_MAX - 1);
-	tdm_state_free(state);
-	stop(&running);
-}
-
-static void count_in_child(void)
-{
-	uint32_t first = tidemark_counter("first"), second = tidemark_counter("second");
-	int ends[2];
-	char word;
-	must(tidemark_count(first, 5));
-	must(tidemark_count(second, 6));
-	must(tidemark_remark("said before the fork"));
-	capture(1);
-	must(pipe(ends));
-	if (fork() == 0) { /* with the parent's numbers, and without its traces */
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		must(tidemark_count(second, 1));
-		add(TIDEMARK_DRAM, 1, 64, NULL);
-		must(write(ends[1], "", 1) != 1);
-		for (;;)
-			pause();
-	}
-	must(read(ends[0], &word, 1) != 1);
-}
-
-static void test_child_counts_for_itself(void **unused)
-{
-	size_t entries;
-	(void)unused;
-	struct running running = run(count_in_child);
-	struct tdm_state *state = state_of(false);
-	const struct tdm_picture *picture = look(state, 0);
-	assert_int_equal(picture->process_count, 2);
-	const struct tdm_picture_process *parent = process_of(picture, running.pid),
-					 *other = parent == picture->processes ? parent + 1 : picture->processes;
-	assert_int_equal(note_of(picture, parent, "first"), 5);
-	assert_int_equal(note_of(picture, parent, "second"), 6);
-	assert_true(note_of(picture, other, "first") == UINT64_MAX);
-	assert_int_equal(note_of(picture, other, "second"), 1);
-	assert_true(note_of(picture, other, "said before the fork") == UINT64_MAX - 1);
-	const struct tdm_holding *holding = holding_of(picture, other->pid);
-	assert_int_equal(hazards_in(holding, TDM_HAZARD_WAITS, &entries), 0);
-	kill(other->pid, SIGKILL);
-	tdm_state_free(state);
-	stop(&running);
-}
-
-static void name_too_many(void)
-{
-	char name[32];
-	for (unsigned i = 0; i < 255; i++) {
-		snprintf(name, sizeof name, "counter %u", i);
-		uint32_t counter = tidemark_counter(name);
-		must(counter == 0);
-		must(tidemark_count(counter, i));
-	}
-	must(tidemark_counter("one too many") != 0);
-	must(tidemark_count(0, 1)); /* which nobody has to check */
-	must(tidemark_count(256, 1) == 0);
-}
-
-static void test_at_most_255_counters(void **unused)
-{
-	(void)unused;
-	struct running running = run(name_too_many);
-	struct tdm_state *state = state_of(false);
-	const struct tdm_picture *picture = look(state, 0);
-	const struct tdm_picture_process *process = process_of(picture, running.pid);
-	assert_int_equal(process->note_count, 255);
-	assert_int_equal(note_of(picture, process, "counter 254"), 254);
-	tdm_state_free(state);
-	stop(&running);
-}
-
-static int set_up(void **unused)
-{
-	(void)unused;
-	return own_folder_make();
-}
-
-static int clear(void **unused)
-{
-	char command[128];
-	(void)unused;
-	snprintf(command, sizeof command, "rm -rf '%s'/*", own_folder);
-	return system(command);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -603,9 +334,6 @@ int main(void)
 		cmocka_unit_test_teardown(test_statistics, clear),
 		cmocka_unit_test_teardown(test_shared_buffers, clear),
 		cmocka_unit_test_teardown(test_events, clear),
-		cmocka_unit_test_teardown(test_no_count_is_lost, clear),
-		cmocka_unit_test_teardown(test_child_counts_for_itself, clear),
-		cmocka_unit_test_teardown(test_at_most_255_counters, clear),
 	};
 	return cmocka_run_group_tests(tests, set_up, own_folder_remove);
 }

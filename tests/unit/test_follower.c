@@ -17,7 +17,7 @@ static void an_account_in_order(void **state)
 	const char *path = write_ledger(&b, 4242);
 	start(BUFFERS);
 	/* process; modules; device, usage, buffers; another one; the phase that runs */
-	assert_string_equal(follow_look(&f), "PmmduucAAAAAAduucAh");
+	assert_string_equal(follow_look(&f), "PmmdtuucAAAAAAduucAhn");
 	assert_int_equal(tdm_follower_count(f.follower), 1);
 	assert_int_equal(follow_problems(&f), 0);
 	assert_int_equal(tdm_follower_deaths(f.follower), 1);
@@ -25,18 +25,18 @@ static void an_account_in_order(void **state)
 	assert_int_equal(tdm_follower_deaths(f.follower), 1);
 	follow_done(&f);
 	start(0);
-	assert_string_equal(follow_look(&f), "Pmmduuduuh");
+	assert_string_equal(follow_look(&f), "Pmmdtuuduuhn");
 	assert_false(holding(0, 0)->has_buffers);
 	follow_done(&f);
 	start(EVENTS);
 	/* 10 calls on the first device, 1 on the second: the ring tells of them, and they change nothing. */
-	assert_string_equal(follow_look(&f), "Pmmduua-a-a-a-a-a-a-a-f-f-duua-h");
+	assert_string_equal(follow_look(&f), "Pmmdtuua-a-a-a-a-a-a-a-f-f-duua-hn");
 	follow_done(&f);
 	/* A sink that wants nothing at all has no function for that. */
 	start(0);
 	const struct tdm_follow_sink sink = { .context = &f, .event = follow_event };
 	assert_int_equal(tdm_follower_look(f.follower, &sink, f.now_ns), 0);
-	assert_string_equal(f.letters, "Pmmduuduuh");
+	assert_string_equal(f.letters, "Pmmdtuuduuhn");
 	follow_done(&f);
 	unlink(path);
 	builder_done(&b);

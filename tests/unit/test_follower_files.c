@@ -146,7 +146,7 @@ static void unreadable_ones_are_named(void **state)
 	write_ledger(&b, 3);
 	assert_string_equal(follow_look_after(&f, TDM_NS_PER_S / 2), "");
 	assert_int_equal(follow_problems(&f), 3);
-	assert_string_equal(follow_look_after(&f, TDM_NS_PER_S), "Pmmduuduuh");
+	assert_string_equal(follow_look_after(&f, TDM_NS_PER_S), "Pmmdtuuduuhn");
 	assert_int_equal(follow_problems(&f), 2);
 	unlink(link);
 	follow_look(&f);
@@ -180,7 +180,7 @@ static void being_set_up(void **state)
 	assert_string_equal(item->text, "");
 	builder_header(&b)->state = TDM_LEDGER_OPEN;
 	write_ledger(&b, 502);
-	assert_string_equal(follow_look_after(&f, 1), "Pmmduuduuh"); /* it is looked at each time */
+	assert_string_equal(follow_look_after(&f, 1), "Pmmdtuuduuhn"); /* it is looked at each time */
 	assert_int_equal(follow_problems(&f), 0);
 	builder_header(&b)->state = TDM_LEDGER_NEW;
 	write_ledger(&b, 503);
