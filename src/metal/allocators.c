@@ -223,7 +223,8 @@ static struct tdm_metal_statistics ask_kind(const struct tdm_metal_allocator *al
 	memcpy(&function, &ask->statistics, sizeof function);
 	function(&said, allocator->allocator, type);
 	size_t length = (size_t)(said.places.limit - said.places.begin);
-	if (said.places.begin != NULL && length <= LIST_MAX && length % sizeof(uint32_t) == 0 && ask->operator_delete != NULL)
+	if (said.places.begin != NULL && length <= LIST_MAX && length % sizeof(uint32_t) == 0 &&
+		ask->operator_delete != NULL)
 		ask->operator_delete(said.places.begin);
 #else
 	struct tdm_metal_answer said = ask->statistics(allocator->allocator, type);

@@ -72,7 +72,7 @@ int main(int count, char **arguments)
 {
 	setvbuf(stdout, nullptr, _IOLBF, 0);
 	if (count >= 2)
-		for (const program *table : { golden_programs, life_programs, fault_programs })
+		for (const program *table : { golden_programs, life_programs, fault_programs, part_programs })
 			for (const program *p = table; p->name; p++)
 				if (strcmp(p->name, arguments[1]) == 0)
 					return p->run(count - 2, arguments + 2);

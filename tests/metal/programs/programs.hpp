@@ -13,7 +13,7 @@ struct program {
 	const char *name;
 	int (*run)(int count, char **arguments); /* without its own name */
 };
-extern const program golden_programs[], life_programs[], fault_programs[];
+extern const program golden_programs[], life_programs[], fault_programs[], part_programs[];
 
 /* Prints what the buffer's own accessors say, a line for each chip, as the tests compare it. */
 void show(const standin_buffer *buffer, unsigned first_chip, unsigned chips);

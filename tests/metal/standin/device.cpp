@@ -50,6 +50,11 @@ CoreCoord Device::dram_grid_size() const
 	return { SAID(size_t, config_.dram_banks), SAID(size_t, (size_t)1) };
 }
 
+std::optional<DeviceAddr> Device::lowest_occupied_compute_l1_address(std::span<const SubDeviceId>) const
+{
+	return real_allocator()->lowest_l1();
+}
+
 CoreCoord Device::compute_with_storage_grid_size() const
 {
 	return { SAID(size_t, config_.grid.x), SAID(size_t, config_.grid.y) };
@@ -283,6 +288,11 @@ CoreCoord MeshDevice::logical_grid_size() const
 CoreCoord MeshDevice::dram_grid_size() const
 {
 	return pimpl_->devices.front()->dram_grid_size();
+}
+
+std::optional<DeviceAddr> MeshDevice::lowest_occupied_compute_l1_address(std::span<const SubDeviceId>) const
+{
+	return real_allocator()->lowest_l1();
 }
 
 CoreCoord MeshDevice::compute_with_storage_grid_size() const

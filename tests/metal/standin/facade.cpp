@@ -173,6 +173,9 @@ void standin_add_scratchpad(struct standin_program *program, uint64_t size)
 void standin_add_kernel(struct standin_program *program, const char *name, uint32_t packed_size)
 {
 	program->impl()->kernels.push_back(std::make_shared<Kernel>(name, packed_size));
+#if SINCE(100)
+	program->impl()->kernels.back()->scratchpad = (uint32_t)program->impl()->scratchpad;
+#endif
 }
 
 void standin_prepare(struct standin_program *program)
@@ -183,19 +186,19 @@ void standin_prepare(struct standin_program *program)
 void standin_enqueue(struct standin_program *program)
 {
 	MeshWorkloadImpl &workload = *program->workload;
+	MeshWorkload handle{ &workload };
 	(void)program->impl(); /* made now, if it is empty */
 	if (!workload.operation.empty()) {
 #if SINCE(100)
-		Inspector::emit_debug_entry(&workload, 1, workload.operation, {}, std::nullopt);
+		experimental::inspector::EmitMeshWorkloadDebugEntry(handle, 1, workload.operation, {}, std::nullopt);
 #elif SINCE(66)
-		Inspector::mesh_workload_set_operation_name_and_parameters(&workload, workload.operation, "");
+		experimental::inspector::EmitMeshWorkloadAnnotation(handle, workload.operation, "");
 #endif
 		GraphTracker::instance().track_program(&*workload.program, workload.mesh.get());
 	}
 	if (!workload.is_added)
 		workload.add_program();
-	workload.compile(workload.mesh.get());
-	workload.load_binaries(workload.mesh->pimpl_->queue);
+	EnqueueMeshWorkload(workload.mesh->pimpl_->queue, handle, false);
 }
 
 uint64_t standin_program_id(const struct standin_program *program)
@@ -294,10 +297,10 @@ template <typename T, typename... Args> static T *on_own_pages(size_t *length, A
 void standin_allocate_and_vanish(struct standin_mesh *mesh)
 {
 	AllocatorImpl *allocator = mesh->mesh->real_allocator();
-	Device *chip = mesh->mesh->pimpl_->devices.front().get();
+	[[maybe_unused]] Device *chip = mesh->mesh->pimpl_->devices.front().get();
 	size_t length;
 	Buffer *buffer =
-		on_own_pages<Buffer>(&length, (IDevice *)chip, 2048ul, 2048ul, BufferType::DRAM, nullptr, false);
+		on_own_pages<Buffer>(&length, (IDevice *)mesh->mesh.get(), 2048ul, 2048ul, BufferType::DRAM, nullptr, false);
 	allocator->allocate_buffer(buffer);
 	munmap(static_cast<void *>(buffer), length);
 	/* Calls that name an object which has gone, as a race between threads makes them. */

@@ -1,6 +1,7 @@
 /* Programs: their circular buffers, dataflow buffers and kernels. Nothing is compiled. */
 #include "runtime.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <thread>
 
@@ -34,6 +35,15 @@ uint32_t Kernel::get_binary_text_size(IDevice *, int index) const
 {
 	return SAID(uint32_t, binaries_.at((size_t)index)->text);
 }
+
+#if SINCE(100)
+void Kernel::process_scratchpad_binding_handles(
+	std::function<void(const std::string &name, uint32_t size, uint32_t word)> callback) const
+{
+	if (scratchpad != 0)
+		callback("scratch", scratchpad, 0);
+}
+#endif
 
 uint32_t CircularBufferImpl::address() const
 {
@@ -150,19 +160,27 @@ void ProgramImpl::allocate_circular_buffers(const IDevice *device)
 
 void ProgramImpl::validate_circular_buffer_region(const IDevice *device)
 {
-	std::optional<DeviceAddr> lowest = device->real_allocator()->lowest_l1();
+	std::optional<DeviceAddr> lowest = device->lowest_occupied_compute_l1_address({});
 	DeviceAddr l1_size = device->real_allocator()->config().l1_size;
-	for (const auto &[cores, end] : ends_)
-		if (end > l1_size)
+	auto last = std::max_element(
+		ends_.begin(), ends_.end(), [](const auto &a, const auto &b) { return a.second < b.second; });
+	if (last == ends_.end())
+		return;
+	const auto &[cores, end] = *last;
+	if (end > l1_size)
 			throw std::runtime_error("Statically allocated circular buffers on core range " + cores.str() +
 						 " grow to " + std::to_string(end) +
 						 " B which is beyond max L1 size of " + std::to_string(l1_size) + " B");
-	for (const auto &[cores, end] : ends_)
-		if (lowest && *lowest < end)
+	if (lowest && *lowest < end)
 			throw std::runtime_error("Statically allocated circular buffers in program " +
 						 std::to_string(id_) + " clash with L1 buffers on core range " +
 						 cores.str() + ". L1 buffer allocated at " + std::to_string(*lowest) +
 						 " and static circular buffer region ends at " + std::to_string(end));
+}
+
+void ProgramImpl::CircularBufferAllocator::mark_address(uint64_t address, uint64_t size, uint64_t)
+{
+	l1_regions.emplace_back(address, address + size);
 }
 
 void ProgramImpl::invalidate_circular_buffer_allocation()
@@ -188,9 +206,13 @@ void ProgramImpl::deallocate_circular_buffers()
 
 void ProgramImpl::allocate_dataflow_buffers(const IDevice *device)
 {
-	for (const auto &dfb : dfbs)
-		dfb->true_address = place(dfb->cores, (uint64_t)dfb->entry_size * dfb->num_entries,
-			device->real_allocator()->config().l1_base);
+	uint64_t base = device->real_allocator()->config().l1_base;
+	for (const auto &dfb : dfbs) {
+		uint64_t size = (uint64_t)dfb->entry_size * dfb->num_entries;
+		dfb->true_address = place(dfb->cores, size, base);
+		for (const CoreRange &range : dfb->cores.ranges_)
+			CircularBufferAllocator{ range, {} }.mark_address(dfb->true_address, size, base);
+	}
 	are_dfbs_placed_ = true;
 }
 
@@ -286,5 +308,28 @@ void MeshWorkloadImpl::load_binaries(MeshCommandQueue &queue)
 {
 	queue.number = 0;
 }
+
+void EnqueueMeshWorkload(MeshCommandQueue &queue, MeshWorkload &workload, bool)
+{
+	workload.impl->compile(workload.impl->mesh.get());
+	workload.impl->load_binaries(queue);
+}
 } // namespace distributed
+
+namespace experimental::inspector
+{
+#if SINCE(100)
+void EmitMeshWorkloadDebugEntry(distributed::MeshWorkload &workload, uint64_t runtime_id, std::string_view operation,
+	std::vector<TensorSpec> tensors, std::optional<distributed::MeshTraceId> trace_id)
+{
+	Inspector::emit_debug_entry(workload.impl, runtime_id, operation, std::move(tensors), trace_id);
+}
+#elif SINCE(66)
+void EmitMeshWorkloadAnnotation(
+	distributed::MeshWorkload &workload, std::string_view operation, std::string_view parameters)
+{
+	Inspector::mesh_workload_set_operation_name_and_parameters(workload.impl, operation, parameters);
+}
+#endif
+} // namespace experimental::inspector
 } // namespace tt::tt_metal

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -147,6 +148,7 @@ class MeshCommandQueue;
 class MeshCoordinateRange;
 class MeshDevice;
 class MeshDeviceImpl;
+class MeshWorkload;
 class MeshWorkloadImpl;
 struct MeshTraceIdTag;
 #if SINCE(64)
@@ -348,10 +350,19 @@ class Buffer final
 	std::optional<ShardSpecBuffer> shard_spec_;
 };
 
+struct SubDeviceIdTag;
+#if SINCE(64)
+using SubDeviceId = ttsl::StrongType<uint8_t, SubDeviceIdTag>;
+#else
+using SubDeviceId = tt::stl::StrongType<uint8_t, SubDeviceIdTag>;
+#endif
+
 class IDevice
 {
       public:
 	virtual ~IDevice() = default;
+	virtual std::optional<DeviceAddr> lowest_occupied_compute_l1_address(
+		std::span<const SubDeviceId> sub_devices) const = 0;
 	virtual ARCH arch() const = 0;
 	virtual ChipId id() const = 0;
 	virtual ChipId build_id() const = 0;
@@ -397,6 +408,8 @@ class Device : public IDevice
       public:
 	Device(ChipId id, const AllocatorConfig &config);
 	~Device() override;
+	std::optional<DeviceAddr> lowest_occupied_compute_l1_address(
+		std::span<const SubDeviceId> sub_devices) const override;
 	ARCH arch() const override;
 	ChipId id() const override
 	{
@@ -528,6 +541,11 @@ class Kernel
 	const std::vector<const ll_api::memory *> &binaries(uint64_t build_key) const;
 	uint32_t get_binary_packed_size(IDevice *device, int index) const;
 	uint32_t get_binary_text_size(IDevice *device, int index) const;
+#if SINCE(100)
+	void process_scratchpad_binding_handles(
+		std::function<void(const std::string &name, uint32_t size, uint32_t word)> callback) const;
+	uint32_t scratchpad = 0;
+#endif
 
       private:
 	std::string name_;
@@ -586,6 +604,11 @@ class ProgramImpl : public std::enable_shared_from_this<ProgramImpl>
 	void allocate_circular_buffers(const IDevice *device);
 	void validate_circular_buffer_region(const IDevice *device);
 	void invalidate_circular_buffer_allocation();
+	struct CircularBufferAllocator {
+		CoreRange core_range;
+		std::vector<std::pair<uint64_t, uint64_t>> l1_regions;
+		void mark_address(uint64_t address, uint64_t size, uint64_t base_address);
+	};
 	/* Ours: what an enqueue does with a program. */
 	void prepare(IDevice *device);
 
@@ -658,6 +681,8 @@ class MeshDevice : public IDevice, public std::enable_shared_from_this<MeshDevic
       public:
 	MeshDevice();
 	~MeshDevice() override;
+	std::optional<DeviceAddr> lowest_occupied_compute_l1_address(
+		std::span<const SubDeviceId> sub_devices) const override;
 	ARCH arch() const override;
 	int id() const override;
 	ChipId build_id() const override;
@@ -730,6 +755,14 @@ class MeshWorkloadImpl
 	std::string operation;
 	bool is_added = false;
 };
+
+class MeshWorkload
+{
+      public:
+	MeshWorkloadImpl *impl;
+};
+
+void EnqueueMeshWorkload(MeshCommandQueue &queue, MeshWorkload &workload, bool is_blocking);
 } // namespace distributed
 
 #if SINCE(100)
@@ -746,6 +779,17 @@ class PinnedMemory
 };
 } // namespace experimental
 #endif
+
+namespace experimental::inspector
+{
+#if SINCE(100)
+void EmitMeshWorkloadDebugEntry(distributed::MeshWorkload &workload, uint64_t runtime_id, std::string_view operation,
+	std::vector<TensorSpec> tensors, std::optional<distributed::MeshTraceId> trace_id);
+#elif SINCE(66)
+void EmitMeshWorkloadAnnotation(
+	distributed::MeshWorkload &workload, std::string_view operation, std::string_view parameters);
+#endif
+} // namespace experimental::inspector
 
 namespace hal
 {
