@@ -12,6 +12,7 @@
  * loader (RTLD_NEXT), and finds the runtime by itself.
  */
 #include "metal/metal.h"
+#include "metal/allocators.h"
 #include "metal/hook_table.h"
 
 #include <dlfcn.h>
@@ -62,6 +63,7 @@ void tdm_metal_unlock(void)
 static void after_fork_in_child(void)
 {
 	pthread_mutex_init(&mutex, NULL); /* held by the thread that forked, and by no other */
+	tdm_metal_uses_after_fork();
 }
 
 /* Constructors of libraries that the program was linked with may run before ours, and before libtidemark's, which reads
