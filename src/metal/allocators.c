@@ -40,6 +40,17 @@ struct tdm_metal_allocator *tdm_metal_allocator_find(const void *allocator)
 	return found;
 }
 
+struct tdm_metal_allocator *tdm_metal_allocator_find_by_device(const void *device)
+{
+	struct tdm_metal_allocator *found = NULL;
+	tdm_metal_lock();
+	for (size_t i = 0; i < allocator_count && found == NULL; i++)
+		if (allocators[i]->is_live && allocators[i]->device == device)
+			found = allocators[i];
+	tdm_metal_unlock();
+	return found;
+}
+
 /* A place for a new allocator; under the lock. Places are never freed: other threads may look at one that has ended. */
 static struct tdm_metal_allocator *take_place(void)
 {
@@ -56,25 +67,38 @@ static struct tdm_metal_allocator *take_place(void)
 	return place;
 }
 
+/* Whom to ask: the allocator itself, or the object that its users see. */
+static void choose_questions(struct tdm_metal_allocator *new)
+{
+	const struct tdm_metal_ask *ask = &new->runtime->ask;
+	new->asked = new->allocator;
+	new->ask =
+		(struct tdm_metal_allocator_ask){ ask->num_banks, ask->bank_size, ask->statistics, ask->base_address };
+	if (new->allocator == new->device || ask->num_banks == NULL || ask->bank_size == NULL) {
+		new->asked = tdm_metal_view_of(new->runtime, new->device);
+		new->ask = new->asked != NULL ? new->runtime->view : (struct tdm_metal_allocator_ask){ 0 };
+	}
+}
+
 /* What the allocator says about itself; false: nonsense. */
 static bool ask_banks(struct tdm_metal_allocator *new)
 {
-	const struct tdm_metal_ask *ask = &new->runtime->ask;
+	const struct tdm_metal_allocator_ask *ask = &new->ask;
 	static const uint64_t types[TDM_METAL_KINDS] = { 0, TDM_METAL_TYPE_L1, TDM_METAL_TYPE_L1_SMALL,
 		TDM_METAL_TYPE_TRACE };
-	for (size_t i = 0; i < TDM_METAL_KINDS && ask->num_banks != NULL; i++) {
-		new->banks[i] = ask->num_banks(new->allocator, &types[i]);
+	for (uint32_t i = 0; i < TDM_METAL_KINDS; i++) {
+		new->banks[i] = ask->num_banks != NULL ? ask->num_banks(new->asked, &types[i])
+				: new->chip_count != 0 ? tdm_metal_chip_banks(new->chips[0], i)
+						       : 0;
 		if (new->banks[i] > TDM_METAL_BANKS_MAX)
 			return false;
 	}
-	if (ask->bank_size != NULL && ask->base_address != NULL) {
-		uint64_t l1 = 0, size = ask->bank_size(new->allocator, &types[1]);
-		uint64_t base = ask->base_address(new->allocator, &l1);
-		if (size > TDM_METAL_BYTES_MAX || base > TDM_METAL_BYTES_MAX)
-			return false;
-		new->l1_end = base + size;
-	}
-	return true;
+	if (ask->bank_size == NULL || ask->base_address == NULL)
+		return true;
+	const uint64_t l1 = 0, dram = 1;
+	new->l1_end = ask->base_address(new->asked, &l1) + ask->bank_size(new->asked, &types[TIDEMARK_L1]);
+	new->dram_end = ask->base_address(new->asked, &dram) + ask->bank_size(new->asked, &types[TIDEMARK_DRAM]);
+	return new->l1_end <= TDM_METAL_BYTES_MAX &&new->dram_end <= TDM_METAL_BYTES_MAX;
 }
 
 static struct tdm_metal_allocator *add(struct tdm_metal_allocator *new)
@@ -105,6 +129,7 @@ static struct tdm_metal_allocator *make(struct tdm_metal_runtime *runtime, const
 		return NULL;
 	if (new.chip_count != 0)
 		memcpy(new.chips, chips, new.chip_count * sizeof *new.chips);
+	choose_questions(&new);
 	if (!ask_banks(&new)) {
 		free(new.chips);
 		tdm_metal_distrust(runtime,
@@ -114,14 +139,20 @@ static struct tdm_metal_allocator *make(struct tdm_metal_runtime *runtime, const
 	return add(&new);
 }
 
+static bool has_end_hook(const struct tdm_metal_runtime *runtime)
+{
+	return runtime->next[TDM_HOOK_allocator_end] != NULL || runtime->next[TDM_HOOK_allocator_end_1] != NULL ||
+	       runtime->next[TDM_HOOK_allocator_end_55] != NULL || runtime->next[TDM_HOOK_allocator_end_55_1] != NULL;
+}
+
 struct tdm_metal_allocator *tdm_metal_allocator_slow(
 	struct tdm_metal_runtime *runtime, const void *allocator, const void *device)
 {
 	int caller_errno = errno;
 	uint32_t generation = __atomic_load_n(&tdm_metal_generation, __ATOMIC_ACQUIRE);
 	struct tdm_metal_allocator *found = tdm_metal_allocator_find(allocator);
-	if (found != NULL && found->device != device) { /* it ended unseen, and another one has its address */
-		tdm_metal_allocator_empty(allocator);
+	if (found != NULL && found->device != device && !has_end_hook(runtime)) {
+		tdm_metal_allocator_empty(allocator); /* it ended unseen, and another one has its address */
 		tdm_metal_allocator_end(allocator);
 		found = NULL;
 	}
@@ -220,31 +251,32 @@ static bool is_sane(const struct tdm_metal_statistics *said)
  * the place of a result that is too large for registers is the first argument here. Elsewhere the list is lost. */
 static struct tdm_metal_statistics ask_kind(const struct tdm_metal_allocator *allocator, const uint64_t *type)
 {
-	const struct tdm_metal_ask *ask = &allocator->runtime->ask;
+	const struct tdm_metal_allocator_ask *ask = &allocator->ask;
+	void (*operator_delete)(void *) = allocator->runtime->ask.operator_delete;
 #if defined(__x86_64__)
 	struct tdm_metal_answer said = { .places = { NULL, NULL, NULL } };
 	void *(*function)(struct tdm_metal_answer *, const void *, const void *);
 	memcpy(&function, &ask->statistics, sizeof function);
-	function(&said, allocator->allocator, type);
+	function(&said, allocator->asked, type);
 	size_t length = (size_t)(said.places.limit - said.places.begin);
 	if (said.places.begin != NULL && length <= LIST_MAX && length % sizeof(uint32_t) == 0 &&
-		ask->operator_delete != NULL)
-		ask->operator_delete(said.places.begin);
+		operator_delete != NULL)
+		operator_delete(said.places.begin);
 #else
-	struct tdm_metal_answer said = ask->statistics(allocator->allocator, type);
+	struct tdm_metal_answer said = ask->statistics(allocator->asked, type);
 #endif
 	return said.figures;
 }
 
 /* What the allocator says about all its memories; false: nonsense, and it is not asked again. */
-static bool ask_all(const struct tdm_metal_allocator *allocator, struct tdm_metal_statistics said[TDM_METAL_KINDS])
+static bool ask_all(struct tdm_metal_allocator *allocator, struct tdm_metal_statistics said[TDM_METAL_KINDS])
 {
 	static const uint64_t types[TDM_METAL_KINDS] = { 0, TDM_METAL_TYPE_L1, TDM_METAL_TYPE_L1_SMALL,
 		TDM_METAL_TYPE_TRACE };
 	for (size_t i = 0; i < TDM_METAL_KINDS; i++) {
 		said[i] = ask_kind(allocator, &types[i]);
 		if (!is_sane(&said[i])) {
-			allocator->runtime->ask.statistics = NULL;
+			allocator->ask.statistics = NULL;
 			tdm_metal_remark_once(
 				"metal: the runtime's own statistics are impossible, so they are not shown");
 			return false;
@@ -302,7 +334,7 @@ void tdm_metal_uses_after_fork(void)
 static __attribute__((cold, noinline)) void look_at_clock(struct tdm_metal_allocator *allocator)
 {
 	uint64_t uses = __atomic_load_n(&tdm_metal_uses, __ATOMIC_ACQUIRE);
-	if ((uint32_t)uses != tdm_metal_own_uses || allocator->runtime->ask.statistics == NULL)
+	if ((uint32_t)uses != tdm_metal_own_uses || tdm_metal_own_uses == 0 || allocator->ask.statistics == NULL)
 		return;
 	uint64_t now = tdm_clock_read(CLOCK_MONOTONIC_COARSE);
 	uint64_t before = __atomic_load_n(&allocator->asked_ns, __ATOMIC_RELAXED);

@@ -17,15 +17,18 @@ enum {
 
 struct tdm_metal_allocator {
 	const void *allocator, *device;
+	const void *asked; /* the object to be asked; NULL: none is known */
+	struct tdm_metal_allocator_ask ask;
 	struct tdm_metal_runtime *runtime;
 	uint64_t number;
 	size_t chip_count; /* 0: not known; nothing is reported then */
 	uint32_t *chips;
 	uint32_t banks[TDM_METAL_KINDS];
-	uint64_t l1_end; /* the first address after L1, where L1_SMALL is; 0: not known */
-	uint32_t epoch;  /* of the ledger in which its chips are described */
-	bool is_live;    /* else it was destroyed, and its place may be used again */
-	bool is_dirty;   /* something changed since its statistics were asked */
+	uint64_t l1_end,
+		dram_end; /* the first addresses after L1 and DRAM, where L1_SMALL and traces are; 0: not known */
+	uint32_t epoch;   /* of the ledger in which its chips are described */
+	bool is_live;     /* else it was destroyed, and its place may be used again */
+	bool is_dirty;    /* something changed since its statistics were asked */
 	bool has_statistics;
 	uint64_t asked_ns; /* when they were */
 	struct tdm_metal_statistics said[TDM_METAL_KINDS];
@@ -42,8 +45,8 @@ extern uint32_t tdm_metal_generation; /* changes when an allocator or a device e
 struct tdm_metal_allocator *tdm_metal_allocator_slow(
 	struct tdm_metal_runtime *runtime, const void *allocator, const void *device);
 
-/* The allocator of this address that belongs to this IDevice, made and described if it is new. Calls the runtime then.
- * NULL: out of memory, or of numbers. */
+/* The allocator of this address (or the IDevice itself, where it is not known) that belongs to this IDevice, made and
+ * described if it is new. Calls the runtime then. NULL: out of memory, or of numbers. */
 static inline struct tdm_metal_allocator *tdm_metal_allocator_of(
 	struct tdm_metal_runtime *runtime, const void *allocator, const void *device)
 {
@@ -58,6 +61,9 @@ static inline struct tdm_metal_allocator *tdm_metal_allocator_of(
 
 /* The allocator of this address if it was used before, else NULL. */
 struct tdm_metal_allocator *tdm_metal_allocator_find(const void *allocator);
+
+/* The first one that was used of an IDevice, else NULL. */
+struct tdm_metal_allocator *tdm_metal_allocator_find_by_device(const void *device);
 
 /* Releases all buffers of an allocator, before the runtime does so. */
 void tdm_metal_allocator_empty(const void *allocator);
@@ -111,6 +117,12 @@ void tdm_metal_chip_closed(uint32_t chip);
 
 /* Whether this is a Device or a MeshDevice of the runtime. */
 bool tdm_metal_is_device(const struct tdm_metal_runtime *runtime, const void *device);
+
+/* The object of class Allocator that an IDevice shows its users; NULL: not known. May call the runtime. */
+const void *tdm_metal_view_of(struct tdm_metal_runtime *runtime, const void *device);
+
+/* The banks of a kind that a chip has as far as its device says; 0: not known. */
+uint32_t tdm_metal_chip_banks(uint32_t chip, uint32_t kind);
 
 /* The logical number of a Device; UINT32_MAX: not known. */
 uint32_t tdm_metal_chip_of(struct tdm_metal_runtime *runtime, const void *device);

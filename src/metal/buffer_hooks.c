@@ -27,7 +27,7 @@ struct sight {
 	const void *device;
 	uint64_t bytes;
 	uint32_t kind; /* UINT32_MAX: no memory of a device */
-	bool is_l1;    /* and not known whether it is L1_SMALL */
+	bool is_vague; /* L1 may be L1_SMALL, and DRAM a trace */
 };
 
 static _Thread_local struct {
@@ -56,25 +56,43 @@ static bool find_device(struct tdm_metal_runtime *runtime, const char *head, siz
 
 static void ask(const struct tdm_metal_ask *functions, const void *buffer, struct tdm_metal_answers *answers)
 {
-	answers->is_l1 = functions->buffer_is_l1 != NULL && functions->buffer_is_l1(buffer);
 	answers->is_dram = functions->buffer_is_dram != NULL && functions->buffer_is_dram(buffer);
+	answers->is_l1 = functions->buffer_is_l1 != NULL ? functions->buffer_is_l1(buffer)
+							 : functions->buffer_is_dram != NULL && !answers->is_dram;
+	if (functions->buffer_is_dram == NULL)
+		answers->is_dram = functions->buffer_is_l1 != NULL && !answers->is_l1;
 	answers->is_trace = functions->buffer_is_trace != NULL && functions->buffer_is_trace(buffer);
 	answers->page_size = functions->buffer_page_size != NULL ? functions->buffer_page_size(buffer) : 0;
 	answers->pages = functions->buffer_num_pages != NULL ? functions->buffer_num_pages(buffer) : 0;
 }
 
-static void judge_type(struct tdm_metal_runtime *runtime, uint32_t type, const struct tdm_metal_answers *answers)
+/* Whether a type agrees with the answers about this buffer, as far as they were all given. */
+static bool judge_type(struct tdm_metal_runtime *runtime, uint32_t type, const struct tdm_metal_answers *answers)
 {
 	const struct tdm_metal_ask *functions = &runtime->ask;
 	if (functions->buffer_is_l1 == NULL || functions->buffer_is_dram == NULL || functions->buffer_is_trace == NULL)
-		return;
-	bool agrees = tdm_metal_type_agrees(type, answers);
-	for (uint32_t i = 0; i < TDM_METAL_TYPES; i++) /* if it is wrong, it is wrong for all */
+		return false;
+	bool agrees = tdm_metal_type_agrees(type, answers), is_wrong = false;
+	for (uint32_t i = 0; i < TDM_METAL_TYPES; i++) { /* if it is wrong, it is wrong for all */
 		if (i == type || !agrees)
 			tdm_metal_judge(&runtime->places.type[i], agrees);
+		is_wrong |= runtime->places.type[i].is_wrong;
+	}
+	return !is_wrong;
 }
 
-/* The long way: asks for everything that can be asked, and compares the places with the answers. */
+static uint32_t kind_by_answers(const struct tdm_metal_answers *answers)
+{
+	return answers->is_trace  ? TIDEMARK_TRACE
+	       : answers->is_dram ? TIDEMARK_DRAM
+	       : answers->is_l1   ? TIDEMARK_L1
+				  : UINT32_MAX;
+}
+
+/*
+ * The long way: asks for everything that can be asked, and compares the places with the answers. What agrees here is
+ * used for this buffer; without asking, only what has agreed often.
+ */
 static __attribute__((cold, noinline)) void look_closely(
 	struct tdm_metal_runtime *runtime, const void *buffer, struct sight *sight)
 {
@@ -84,27 +102,28 @@ static __attribute__((cold, noinline)) void look_closely(
 	size_t size = sizeof head;
 	uint64_t bytes = 0;
 	uint32_t type = UINT32_MAX;
+	bool has_size = false, has_type = false;
+	*sight = (struct sight){ .kind = UINT32_MAX };
 	while (size > sizeof(void *) && !tdm_metal_copy(head, buffer, size))
 		size /= 2;
+	if (size <= sizeof(void *))
+		return; /* it is gone */
 	bool has_device = find_device(runtime, head, size, &sight->device);
 	ask(&runtime->ask, buffer, &answers);
 	tdm_metal_judge(&places->device, has_device);
 	if (has_device && places->device_at + TYPE_AFTER + sizeof type <= size) {
 		memcpy(&bytes, head + places->device_at + SIZE_AFTER, sizeof bytes);
 		memcpy(&type, head + places->device_at + TYPE_AFTER, sizeof type);
+		has_size = tdm_metal_size_agrees(bytes, &answers);
 		if (runtime->ask.buffer_num_pages != NULL && runtime->ask.buffer_page_size != NULL)
-			tdm_metal_judge(&places->size, tdm_metal_size_agrees(bytes, &answers));
-		judge_type(runtime, type, &answers);
+			tdm_metal_judge(&places->size, has_size);
+		has_type = judge_type(runtime, type, &answers) && has_size && !places->size.is_wrong;
 	}
-	sight->bytes = tdm_metal_is_proven(&places->size) ? bytes
-		       : answers.pages != 0               ? answers.page_size * answers.pages
-							  : 0;
-	sight->is_l1 = answers.is_l1 && !(type < TDM_METAL_TYPES && tdm_metal_is_proven(&places->type[type]));
-	sight->kind = answers.is_trace  ? TIDEMARK_TRACE
-		      : answers.is_dram ? TIDEMARK_DRAM
-		      : !answers.is_l1  ? UINT32_MAX
-		      : sight->is_l1    ? TIDEMARK_L1
-					: tdm_metal_kind_of(type);
+	sight->kind = has_type ? tdm_metal_kind_of(type) : kind_by_answers(&answers);
+	sight->is_vague = !has_type;
+	sight->bytes = has_size && !places->size.is_wrong ? bytes : answers.page_size * answers.pages;
+	if (sight->bytes == 0 && sight->kind != UINT32_MAX && runtime->ask.buffer_aligned_size != NULL)
+		sight->bytes = runtime->ask.buffer_aligned_size(buffer);
 }
 
 /* One of many buffers is compared with the answers again, after its places were proven. */
@@ -131,15 +150,20 @@ static inline void look(struct tdm_metal_runtime *runtime, const void *buffer, s
 	memcpy(&sight->device, (const char *)buffer + places->device_at, sizeof sight->device);
 	memcpy(&sight->bytes, (const char *)buffer + places->device_at + SIZE_AFTER, sizeof sight->bytes);
 	sight->kind = tdm_metal_kind_of(type);
-	sight->is_l1 = false;
+	sight->is_vague = false;
 	if (__builtin_expect(++own.count % RECHECK == 0, 0))
 		look_again(runtime, buffer, sight, type);
 }
 
-/* L1_SMALL is what follows L1, where the type is not known. */
+/* L1_SMALL is what follows L1, and traces follow DRAM, where the type is not known. */
 static inline uint32_t kind_at(const struct sight *sight, const struct tdm_metal_allocator *allocator, uint64_t address)
 {
-	return sight->is_l1 && allocator->l1_end != 0 && address >= allocator->l1_end ? TIDEMARK_L1_SMALL : sight->kind;
+	if (!sight->is_vague)
+		return sight->kind;
+	return sight->kind == TIDEMARK_L1 && allocator->l1_end != 0 && address >= allocator->l1_end ? TIDEMARK_L1_SMALL
+	       : sight->kind == TIDEMARK_DRAM && allocator->dram_end != 0 && address >= allocator->dram_end
+		       ? TIDEMARK_TRACE
+		       : sight->kind;
 }
 
 static inline uint64_t id_of(const struct tdm_metal_allocator *allocator, uint32_t address)
@@ -211,6 +235,23 @@ static bool is_sane(const struct tidemark_buffer *buffer)
 	       buffer->address <= TDM_METAL_BYTES_MAX && buffer->cores <= TDM_METAL_BANKS_MAX;
 }
 
+/* Bytes of each bank that a buffer takes: what the allocator computes of three answers. It asks for them before it can
+ * fail, so that they do not throw after it has. */
+static uint64_t per_bank(const struct tdm_metal_allocator *allocator, const void *buffer, uint32_t kind)
+{
+	const struct tdm_metal_ask *functions = &allocator->runtime->ask;
+	if (functions->buffer_aligned_size == NULL || functions->buffer_aligned_page == NULL ||
+		functions->buffer_num_cores == NULL)
+		return 0;
+	uint64_t page = functions->buffer_aligned_page(buffer), cores = functions->buffer_num_cores(buffer);
+	uint64_t banks = cores >> 32 & 1 ? (uint32_t)cores : allocator->banks[kind];
+	if (page == 0 || page > TDM_METAL_BYTES_MAX || banks == 0)
+		return 0;
+	uint64_t pages = (functions->buffer_aligned_size(buffer) + page - 1) / page;
+	uint64_t most = (pages + banks - 1) / banks;
+	return most <= TDM_METAL_BYTES_MAX / page ? most * page : 0;
+}
+
 static void report(struct tdm_metal_runtime *runtime, const void *own_allocator, const void *buffer, uint64_t address)
 {
 	const struct tdm_metal_ask *functions = &runtime->ask;
@@ -218,7 +259,7 @@ static void report(struct tdm_metal_runtime *runtime, const void *own_allocator,
 	struct tidemark_core_range ranges[RANGES_MAX];
 	struct sight sight;
 	look(runtime, buffer, &sight);
-	if (sight.kind == UINT32_MAX)
+	if (sight.kind == UINT32_MAX || functions->buffer_address == NULL) /* then its release could not be reported */
 		return;
 	struct tdm_metal_allocator *allocator =
 		tdm_metal_allocator_of(runtime, own_allocator != NULL ? own_allocator : sight.device, sight.device);
@@ -230,7 +271,8 @@ static void report(struct tdm_metal_runtime *runtime, const void *own_allocator,
 	new.id = id_of(allocator, (uint32_t)address);
 	new.address = address;
 	new.bytes = sight.bytes;
-	new.bytes_per_bank = functions->buffer_per_bank != NULL ? functions->buffer_per_bank(buffer) : 0;
+	new.bytes_per_bank = functions->buffer_per_bank != NULL ? functions->buffer_per_bank(buffer)
+								: per_bank(allocator, buffer, new.kind);
 	new.banks = allocator->banks[new.kind];
 	new.page_size = page_size <= UINT32_MAX ? (uint32_t)page_size : 0;
 	new.cores = cores >> 32 & 1 ? (uint32_t)cores : 0;
@@ -250,6 +292,7 @@ static void report(struct tdm_metal_runtime *runtime, const void *own_allocator,
 	tdm_metal_allocator_used(allocator);
 }
 
+/* `own_allocator`: NULL, if only the tracker tells of the release. */
 static struct tdm_metal_allocator *report_release(
 	struct tdm_metal_runtime *runtime, const void *own_allocator, const void *buffer)
 {
@@ -257,8 +300,9 @@ static struct tdm_metal_allocator *report_release(
 	look(runtime, buffer, &sight);
 	if (sight.kind == UINT32_MAX || runtime->ask.buffer_address == NULL)
 		return NULL;
-	struct tdm_metal_allocator *allocator =
-		tdm_metal_allocator_of(runtime, own_allocator != NULL ? own_allocator : sight.device, sight.device);
+	struct tdm_metal_allocator *allocator = own_allocator != NULL
+							? tdm_metal_allocator_of(runtime, own_allocator, sight.device)
+							: tdm_metal_allocator_find_by_device(sight.device);
 	if (allocator == NULL)
 		return NULL;
 	uint32_t address = runtime->ask.buffer_address(buffer);
@@ -289,24 +333,6 @@ struct attempt {
 	const void *allocator, *buffer;
 };
 
-/* Bytes of each bank that a request takes: what the allocator computes of three answers, which it had itself before it
- * failed, so that they do not throw. */
-static uint64_t per_bank(const struct attempt *attempt, const struct tdm_metal_allocator *allocator, uint32_t kind)
-{
-	const struct tdm_metal_ask *functions = &attempt->runtime->ask;
-	if (functions->buffer_aligned_size == NULL || functions->buffer_aligned_page == NULL ||
-		functions->buffer_num_cores == NULL)
-		return 0;
-	uint64_t page = functions->buffer_aligned_page(attempt->buffer),
-		 cores = functions->buffer_num_cores(attempt->buffer);
-	uint64_t banks = cores >> 32 & 1 ? (uint32_t)cores : allocator->banks[kind];
-	if (page == 0 || page > TDM_METAL_BYTES_MAX || banks == 0)
-		return 0;
-	uint64_t pages = (functions->buffer_aligned_size(attempt->buffer) + page - 1) / page;
-	uint64_t most = (pages + banks - 1) / banks;
-	return most <= TDM_METAL_BYTES_MAX / page ? most * page : 0;
-}
-
 static void note_failure(struct attempt *attempt)
 {
 	struct sight sight;
@@ -316,7 +342,7 @@ static void note_failure(struct attempt *attempt)
 	struct tdm_metal_allocator *allocator =
 		sight.kind != UINT32_MAX ? tdm_metal_allocator_of(attempt->runtime, attempt->allocator, sight.device)
 					 : NULL;
-	uint64_t each = allocator != NULL ? per_bank(attempt, allocator, sight.kind) : 0;
+	uint64_t each = allocator != NULL ? per_bank(allocator, attempt->buffer, sight.kind) : 0;
 	for (size_t i = 0; allocator != NULL && i < allocator->chip_count; i++)
 		tidemark_out_of_memory(allocator->chips[i], sight.kind, sight.bytes, each);
 }
@@ -343,7 +369,8 @@ static __attribute__((noinline)) void report_and_deallocate(
 {
 	USE_ALLOCATOR();
 	tdm_metal_count(hook);
-	struct tdm_metal_allocator *known = report_release(runtime, allocator, buffer);
+	struct tdm_metal_allocator *known = !runtime->is_by_tracker ? report_release(runtime, allocator, buffer)
+								    : NULL; /* else it was told before */
 	((tdm_next_deallocate_buffer *)runtime->next[hook])(allocator, buffer);
 	if (known != NULL)
 		tdm_metal_allocator_used(known);
@@ -381,8 +408,9 @@ static __attribute__((noinline)) void note_tracked(
 	enum tdm_metal_hook hook, struct tdm_metal_runtime *runtime, const void *buffer)
 {
 	tdm_metal_count(hook);
+	uintptr_t word;
 	if (own.buffer == buffer || runtime->ask.buffer_address == NULL ||
-		(runtime->has_allocations && !runtime->is_by_tracker))
+		(runtime->has_allocations && !runtime->is_by_tracker) || !tdm_metal_copy(&word, buffer, sizeof word))
 		return;
 	uint32_t address = runtime->ask.buffer_address(buffer);
 	if (address == 0)
@@ -396,7 +424,13 @@ static __attribute__((noinline)) void note_untracked(
 	enum tdm_metal_hook hook, struct tdm_metal_runtime *runtime, const void *buffer)
 {
 	tdm_metal_count(hook);
-	if (runtime->is_by_tracker && runtime->ask.buffer_address != NULL && runtime->ask.buffer_address(buffer) != 0)
+	bool is_only_source = runtime->is_by_tracker || (runtime->next[TDM_HOOK_deallocate_buffer] == NULL &&
+								runtime->next[TDM_HOOK_deallocate_buffer_57] == NULL &&
+								runtime->next[TDM_HOOK_deallocate_buffer_56] == NULL &&
+								runtime->next[TDM_HOOK_deallocate_buffer_55] == NULL);
+	uintptr_t word;
+	if (is_only_source && runtime->ask.buffer_address != NULL && tdm_metal_copy(&word, buffer, sizeof word) &&
+		runtime->ask.buffer_address(buffer) != 0)
 		report_release(runtime, NULL, buffer);
 }
 

@@ -33,6 +33,7 @@ static struct device {
 	const void *device;
 	uint32_t chip;
 	uint32_t grid_x, grid_y; /* 0: not known */
+	uint32_t channels;       /* of DRAM; 0: not known */
 	int arch;
 } devices[DEVICES_MAX]; /* single ones */
 static size_t device_count;
@@ -74,6 +75,16 @@ bool tdm_metal_is_device(const struct tdm_metal_runtime *runtime, const void *de
 	return shape_of(runtime, device) != SHAPE_UNKNOWN;
 }
 
+const void *tdm_metal_view_of(struct tdm_metal_runtime *runtime, const void *device)
+{
+	enum shape shape = shape_of(runtime, device);
+	const void *const *(*ask)(const void *) = shape == SHAPE_MESH     ? runtime->ask.mesh_allocator
+						  : shape == SHAPE_DEVICE ? runtime->ask.device_allocator
+									  : NULL;
+	const void *view = NULL;
+	return ask != NULL && tdm_metal_copy(&view, ask(device), sizeof view) ? view : NULL;
+}
+
 static struct device *find_device(const void *device)
 {
 	for (size_t i = 0; i < device_count; i++)
@@ -99,6 +110,8 @@ static void learn(struct tdm_metal_runtime *runtime, const void *device, uint32_
 			new.grid_y = (uint32_t)grid.y;
 		}
 	}
+	int channels = runtime->ask.device_channels != NULL ? runtime->ask.device_channels(device) : 0;
+	new.channels = channels > 0 && channels <= TDM_METAL_BANKS_MAX ? (uint32_t)channels : 0;
 	new.arch = runtime->ask.device_arch != NULL ? runtime->ask.device_arch(device) : 0;
 	tdm_metal_lock();
 	known = find_device(device);
@@ -268,6 +281,18 @@ size_t tdm_metal_chips(struct tdm_metal_runtime *runtime, const void *device, ui
 	return count;
 }
 
+uint32_t tdm_metal_chip_banks(uint32_t chip, uint32_t kind)
+{
+	uint32_t banks = 0;
+	tdm_metal_lock();
+	for (size_t i = 0; i < device_count; i++)
+		if (devices[i].chip == chip)
+			banks = kind == TIDEMARK_DRAM || kind == TIDEMARK_TRACE ? devices[i].channels
+										: devices[i].grid_x * devices[i].grid_y;
+	tdm_metal_unlock();
+	return banks;
+}
+
 /*
  * Descriptions.
  */
@@ -290,7 +315,7 @@ static const char *card_of(const struct device *device)
 /* What the allocator says about its memories; the number of regions. */
 static uint32_t ask_regions(const struct tdm_metal_allocator *allocator, struct tidemark_region *regions)
 {
-	const struct tdm_metal_ask *ask = &allocator->runtime->ask;
+	const struct tdm_metal_allocator_ask *ask = &allocator->ask;
 	const uint64_t types[TDM_METAL_KINDS] = { 0, TDM_METAL_TYPE_L1, TDM_METAL_TYPE_L1_SMALL, TDM_METAL_TYPE_TRACE };
 	const uint64_t l1 = 0, dram = 1;
 	uint64_t sizes[TDM_METAL_KINDS], bases[TDM_METAL_KINDS] = { 0 };
@@ -298,13 +323,13 @@ static uint32_t ask_regions(const struct tdm_metal_allocator *allocator, struct 
 	if (ask->bank_size == NULL || ask->num_banks == NULL)
 		return 0;
 	for (size_t i = 0; i < TDM_METAL_KINDS; i++) {
-		sizes[i] = ask->bank_size(allocator->allocator, &types[i]);
+		sizes[i] = ask->bank_size(allocator->asked, &types[i]);
 		if (sizes[i] > TDM_METAL_BYTES_MAX)
 			return 0;
 	}
 	if (ask->base_address != NULL) { /* L1_SMALL follows L1, traces follow DRAM */
-		bases[TIDEMARK_DRAM] = ask->base_address(allocator->allocator, &dram);
-		bases[TIDEMARK_L1] = ask->base_address(allocator->allocator, &l1);
+		bases[TIDEMARK_DRAM] = ask->base_address(allocator->asked, &dram);
+		bases[TIDEMARK_L1] = ask->base_address(allocator->asked, &l1);
 		bases[TIDEMARK_L1_SMALL] = bases[TIDEMARK_L1] + sizes[TIDEMARK_L1];
 		bases[TIDEMARK_TRACE] = bases[TIDEMARK_DRAM] + sizes[TIDEMARK_DRAM];
 	}

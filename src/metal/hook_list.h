@@ -348,6 +348,12 @@ struct tdm_metal_core { /* CoreCoord */
 		"Device::arch", "v0.57", NULL, TDM_METAL_DEVICES, false, "the architecture") \
 	X(device_grid, struct tdm_metal_core, (const void *device), TDM_K "6Device30compute_with_storage_grid_sizeEv", \
 		"Device::compute_with_storage_grid_size", "v0.57", NULL, TDM_METAL_DEVICES, false, "the grid of compute cores") \
+	X(device_channels, int, (const void *device), TDM_K "6Device17num_dram_channelsEv", \
+		"Device::num_dram_channels", "v0.57", NULL, TDM_METAL_DEVICES, false, "banks, where the allocator does not say") \
+	X(device_allocator, const void *const *, (const void *device), TDM_K "6Device9allocatorEv", \
+		"Device::allocator", NULL, NULL, TDM_METAL_DEVICES, false, "banks, where the allocator cannot be hooked") \
+	X(mesh_allocator, const void *const *, (const void *mesh), TDM_K "11distributed10MeshDevice9allocatorEv", \
+		"MeshDevice::allocator", NULL, NULL, TDM_METAL_DEVICES, false, "banks, where the allocator cannot be hooked") \
 	X(ranges, const struct tdm_metal_vector *, (const void *core_range_set), TDM_K "12CoreRangeSet6rangesEv", \
 		"CoreRangeSet::ranges", "v0.65", NULL, TDM_METAL_CBS, true, "the cores of circular buffers") \
 	X(ranges_cores, uint32_t, (const void *core_range_set), TDM_K "12CoreRangeSet9num_coresEv", \

@@ -45,6 +45,14 @@ struct tdm_metal_ask {
 #undef X
 };
 
+/* Questions to an allocator. */
+struct tdm_metal_allocator_ask {
+	uint32_t (*num_banks)(const void *allocator, const void *kind);
+	uint64_t (*bank_size)(const void *allocator, const void *kind);
+	struct tdm_metal_answer (*statistics)(const void *allocator, const void *kind);
+	uint64_t (*base_address)(const void *allocator, const void *memory);
+};
+
 /* Places in objects of the runtime, each used only as far as it was proven: see metal/trust.h. */
 struct tdm_metal_places {
 	struct tdm_metal_judgement device, size, type[TDM_METAL_TYPES];
@@ -58,6 +66,7 @@ struct tdm_metal_runtime {
 	uintptr_t low, high; /* its addresses, from its first to its last segment */
 	void *next[TDM_METAL_HOOK_COUNT];
 	struct tdm_metal_ask ask;
+	struct tdm_metal_allocator_ask view; /* of class Allocator, which users see, also where another one allocates */
 	struct tdm_metal_places places;
 	void *handle;         /* for dlsym() */
 	bool is_distrusted;   /* it gave nonsense: calls are passed on, and nothing is asked or reported */

@@ -15,6 +15,7 @@
 #include "metal/allocators.h"
 #include "metal/hook_table.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -32,6 +33,8 @@ enum {
 	REMARKS_MAX = 64,
 	NAME_MAX_BYTES = 128,
 };
+
+static_assert(sizeof(struct tdm_metal_allocator_ask) == 4 * sizeof(void *), "filled in as a list");
 
 struct tdm_metal_runtime *tdm_metal_main;
 static struct tdm_metal_runtime *runtimes[RUNTIMES_MAX];
@@ -184,6 +187,18 @@ static void find_functions(struct tdm_metal_runtime *runtime)
 	}
 	TDM_METAL_QUESTIONS(X)
 #undef X
+	/* What is released was allocated as the runtime would: by the program's own operators, if it has some. */
+	void *delete = dlsym(RTLD_DEFAULT, "_ZdlPv");
+	if (delete != NULL)
+		memcpy(&ask->operator_delete, &delete, sizeof ask->operator_delete);
+	static const char *const of_view[] = { TDM_K "9Allocator13get_num_banksERKNS0_10BufferTypeE",
+		TDM_K "9Allocator13get_bank_sizeERKNS0_10BufferTypeE",
+		TDM_K "9Allocator14get_statisticsERKNS0_10BufferTypeE",
+		TDM_K "9Allocator23get_base_allocator_addrERKNS0_10HalMemTypeE" };
+	for (size_t i = 0; i < sizeof of_view / sizeof of_view[0]; i++) {
+		void *found = find_in(handle, of_view[i]);
+		memcpy((char *)&runtime->view + i * sizeof found, &found, sizeof found);
+	}
 	/* Where AllocatorImpl is, Allocator is another class with the same functions. */
 	bool is_new = runtime->next[TDM_HOOK_allocate_buffer] != NULL;
 #define X(field, symbol, ...)                                                          \
