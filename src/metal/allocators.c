@@ -169,6 +169,13 @@ struct tdm_metal_allocator *tdm_metal_allocator_slow(
 	return found;
 }
 
+static void empty_chip(const struct tdm_metal_allocator *allocator, uint32_t chip)
+{
+	for (uint32_t kind = 0; kind < TDM_METAL_KINDS; kind++)
+		tidemark_free_matching(
+			chip, kind, UINT64_MAX << TDM_METAL_ID_BITS, allocator->number << TDM_METAL_ID_BITS);
+}
+
 void tdm_metal_allocator_empty(const void *allocator)
 {
 	struct tdm_metal_allocator *found = tdm_metal_allocator_find(allocator);
@@ -176,19 +183,36 @@ void tdm_metal_allocator_empty(const void *allocator)
 		return;
 	found->is_dirty = true;
 	for (size_t i = 0; i < found->chip_count; i++)
-		for (uint32_t kind = 0; kind < TDM_METAL_KINDS; kind++)
-			tidemark_free_matching(found->chips[i], kind, UINT64_MAX << TDM_METAL_ID_BITS,
-				found->number << TDM_METAL_ID_BITS);
+		empty_chip(found, found->chips[i]);
+}
+
+/* Under the lock. */
+static bool is_live_on(const struct tdm_metal_allocator *allocator, uint32_t chip)
+{
+	for (size_t i = 0; i < allocator->chip_count && allocator->is_live; i++)
+		if (allocator->chips[i] == chip)
+			return true;
+	return false;
 }
 
 /* Whether a chip has an allocator; under the lock. */
 static bool is_used(uint32_t chip)
 {
 	for (size_t i = 0; i < allocator_count; i++)
-		for (size_t k = 0; k < allocators[i]->chip_count && allocators[i]->is_live; k++)
-			if (allocators[i]->chips[k] == chip)
-				return true;
+		if (is_live_on(allocators[i], chip))
+			return true;
 	return false;
+}
+
+void tdm_metal_allocators_leave(uint32_t chip)
+{
+	if (!tidemark_is_enabled())
+		return;
+	tdm_metal_lock();
+	for (size_t i = 0; i < allocator_count; i++)
+		if (allocators[i]->allocator == allocators[i]->device && is_live_on(allocators[i], chip))
+			empty_chip(allocators[i], chip);
+	tdm_metal_unlock();
 }
 
 void tdm_metal_allocator_end(const void *allocator)

@@ -68,6 +68,10 @@ struct tdm_metal_allocator *tdm_metal_allocator_find_by_device(const void *devic
 /* Releases all buffers of an allocator, before the runtime does so. */
 void tdm_metal_allocator_empty(const void *allocator);
 
+/* A chip is closed: releases what is left there of devices whose allocators are not known, so that their end is not
+ * seen. */
+void tdm_metal_allocators_leave(uint32_t chip);
+
 /* The allocator's end; also to be called for those that were never used. */
 void tdm_metal_allocator_end(const void *allocator);
 
