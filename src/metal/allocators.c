@@ -276,8 +276,8 @@ static bool is_sane(const struct tdm_metal_statistics *said)
 static struct tdm_metal_statistics ask_kind(const struct tdm_metal_allocator *allocator, const uint64_t *type)
 {
 	const struct tdm_metal_allocator_ask *ask = &allocator->ask;
-	void (*operator_delete)(void *) = allocator->runtime->ask.operator_delete;
 #if defined(__x86_64__)
+	void (*operator_delete)(void *) = allocator->runtime->ask.operator_delete;
 	struct tdm_metal_answer said = { .places = { NULL, NULL, NULL } };
 	void *(*function)(struct tdm_metal_answer *, const void *, const void *);
 	memcpy(&function, &ask->statistics, sizeof function);

@@ -9,6 +9,7 @@ namespace tt::tt_metal
 {
 Device::Device(ChipId id, const AllocatorConfig &config) : id_(id), config_(config)
 {
+	chips_.push_back(this);
 }
 
 Device::~Device()
@@ -167,6 +168,7 @@ static void begin(MeshDevice *mesh, const AllocatorConfig &config, std::optional
 #else
 	(void)parent;
 #endif
+	mesh->know_chips();
 	mesh->pimpl_->allocator = std::make_unique<L1BankingAllocator>(config);
 #if SINCE(64)
 	Inspector::mesh_device_initialized(INSPECTED(mesh));
@@ -227,12 +229,10 @@ AllocatorImpl *MeshDevice::real_allocator() const
 	return pimpl_->allocator.get();
 }
 
-std::vector<Device *> MeshDevice::chips() const
+void MeshDevice::know_chips()
 {
-	std::vector<Device *> chips;
 	for (const auto &device : pimpl_->devices)
-		chips.push_back(device.get());
-	return chips;
+		chips_.push_back(device.get());
 }
 
 ARCH MeshDevice::arch() const

@@ -299,8 +299,8 @@ void standin_allocate_and_vanish(struct standin_mesh *mesh)
 	AllocatorImpl *allocator = mesh->mesh->real_allocator();
 	[[maybe_unused]] Device *chip = mesh->mesh->pimpl_->devices.front().get();
 	size_t length;
-	Buffer *buffer =
-		on_own_pages<Buffer>(&length, (IDevice *)mesh->mesh.get(), 2048ul, 2048ul, BufferType::DRAM, nullptr, false);
+	Buffer *buffer = on_own_pages<Buffer>(
+		&length, (IDevice *)mesh->mesh.get(), 2048ul, 2048ul, BufferType::DRAM, nullptr, false);
 	allocator->allocate_buffer(buffer);
 	munmap(static_cast<void *>(buffer), length);
 	/* Calls that name an object which has gone, as a race between threads makes them. */

@@ -135,7 +135,7 @@ void ProgramImpl::allocate_circular_buffers(const IDevice *device)
 	if (are_cbs_placed_)
 		return;
 	ends_.clear();
-	std::vector<Device *> chips = device->chips();
+	[[maybe_unused]] const std::vector<Device *> &chips = device->chips();
 	for (const auto &cb : cbs) {
 		cb->true_address = cb->global ? cb->global->address()
 					      : place(cb->cores, cb->size, device->real_allocator()->config().l1_base);
@@ -168,14 +168,14 @@ void ProgramImpl::validate_circular_buffer_region(const IDevice *device)
 		return;
 	const auto &[cores, end] = *last;
 	if (end > l1_size)
-			throw std::runtime_error("Statically allocated circular buffers on core range " + cores.str() +
-						 " grow to " + std::to_string(end) +
-						 " B which is beyond max L1 size of " + std::to_string(l1_size) + " B");
+		throw std::runtime_error("Statically allocated circular buffers on core range " + cores.str() +
+					 " grow to " + std::to_string(end) + " B which is beyond max L1 size of " +
+					 std::to_string(l1_size) + " B");
 	if (lowest && *lowest < end)
-			throw std::runtime_error("Statically allocated circular buffers in program " +
-						 std::to_string(id_) + " clash with L1 buffers on core range " +
-						 cores.str() + ". L1 buffer allocated at " + std::to_string(*lowest) +
-						 " and static circular buffer region ends at " + std::to_string(end));
+		throw std::runtime_error("Statically allocated circular buffers in program " + std::to_string(id_) +
+					 " clash with L1 buffers on core range " + cores.str() +
+					 ". L1 buffer allocated at " + std::to_string(*lowest) +
+					 " and static circular buffer region ends at " + std::to_string(end));
 }
 
 void ProgramImpl::CircularBufferAllocator::mark_address(uint64_t address, uint64_t size, uint64_t)

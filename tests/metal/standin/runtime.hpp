@@ -383,7 +383,13 @@ class IDevice
 
 	/* Ours. */
 	virtual AllocatorImpl *real_allocator() const = 0;
-	virtual std::vector<Device *> chips() const = 0;
+	const std::vector<Device *> &chips() const
+	{
+		return chips_;
+	}
+
+      protected:
+	std::vector<Device *> chips_;
 };
 
 #if SINCE(100)
@@ -449,10 +455,6 @@ class Device : public IDevice
 	AllocatorImpl *real_allocator() const override
 	{
 		return allocator_.get();
-	}
-	std::vector<Device *> chips() const override
-	{
-		return { const_cast<Device *>(this) };
 	}
 
       private:
@@ -722,7 +724,7 @@ class MeshDevice : public IDevice, public std::enable_shared_from_this<MeshDevic
 	static std::shared_ptr<MeshDevice> create(unsigned rows, unsigned columns, const AllocatorConfig &config);
 	std::shared_ptr<MeshDevice> create_submesh(unsigned rows, unsigned columns);
 	AllocatorImpl *real_allocator() const override;
-	std::vector<Device *> chips() const override;
+	void know_chips(); /* after its devices were found */
 	std::unique_ptr<MeshDeviceImpl> pimpl_;
 
       private:

@@ -13,6 +13,11 @@ static void tell()
 	told.fetch_add(1, std::memory_order_relaxed);
 }
 
+/* It is only passed on: a system call each time would be the most costly part. */
+#if SINCE(100)
+static const pid_t OWN_PID = getpid();
+#endif
+
 GraphTracker &GraphTracker::instance()
 {
 	static GraphTracker tracker;
@@ -32,7 +37,7 @@ void GraphTracker::track_allocate(const Buffer *buffer)
 	for (Device *chip : buffer->device()->chips())
 		if (chip->shm)
 			chip->shm->record_allocation(
-				getpid(), buffer->size(), (ShmBufferType)buffer->buffer_type(), (uint32_t)chip->id());
+				OWN_PID, buffer->size(), (ShmBufferType)buffer->buffer_type(), (uint32_t)chip->id());
 #else
 	(void)buffer;
 #endif
@@ -45,7 +50,7 @@ void GraphTracker::track_deallocate(Buffer *buffer)
 	for (Device *chip : buffer->device()->chips())
 		if (chip->shm)
 			chip->shm->record_deallocation(
-				getpid(), buffer->size(), (ShmBufferType)buffer->buffer_type(), (uint32_t)chip->id());
+				OWN_PID, buffer->size(), (ShmBufferType)buffer->buffer_type(), (uint32_t)chip->id());
 #else
 	(void)buffer;
 #endif
