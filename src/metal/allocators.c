@@ -15,9 +15,7 @@ enum {
 #define TRY_AGAIN_NS  (10 * TDM_NS_PER_MS)
 
 _Thread_local struct tdm_metal_allocator_cache tdm_metal_used_last __attribute__((tls_model("initial-exec")));
-_Thread_local uint32_t tdm_metal_own_uses __attribute__((tls_model("initial-exec")));
 uint32_t tdm_metal_generation = 1;
-uint64_t tdm_metal_uses;
 
 /* Under tdm_metal_lock(). The place of an allocator is its number; it is used again after the allocator's end, so that
  * a device that is opened again has the same ids. */
@@ -348,11 +346,6 @@ void tdm_metal_wait_for_report(void)
 	for (int i = 0;
 		i < ROUNDS_MAX && (__atomic_load_n(&tdm_metal_uses, __ATOMIC_ACQUIRE) & TDM_METAL_REPORTING) != 0; i++)
 		sched_yield();
-}
-
-void tdm_metal_uses_after_fork(void)
-{
-	__atomic_store_n(&tdm_metal_uses, tdm_metal_own_uses, __ATOMIC_RELAXED);
 }
 
 static __attribute__((cold, noinline)) void look_at_clock(struct tdm_metal_allocator *allocator)

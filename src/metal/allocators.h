@@ -82,7 +82,7 @@ void tdm_metal_allocator_end(const void *allocator);
  */
 #define TDM_METAL_USE_BEGINS (UINT64_C(1) << 32 | 1) /* uses that have begun, and uses under way */
 #define TDM_METAL_REPORTING  (UINT64_C(1) << 31)
-extern uint64_t tdm_metal_uses;
+extern uint64_t tdm_metal_uses; /* in a forked child only those of the thread that forked are under way */
 extern _Thread_local uint32_t tdm_metal_own_uses __attribute__((tls_model("initial-exec")));
 
 void tdm_metal_wait_for_report(void);
@@ -101,9 +101,6 @@ static inline void tdm_metal_use_ends(void)
 	tdm_metal_own_uses--;
 	__atomic_fetch_sub(&tdm_metal_uses, 1, __ATOMIC_RELEASE);
 }
-
-/* In a forked child only the uses of the thread that forked are under way. */
-void tdm_metal_uses_after_fork(void);
 
 /* Asks an allocator for its statistics if that is due, and reports them; to be called at the end of a
  * use, when it is not locked. */

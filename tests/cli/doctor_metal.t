@@ -41,13 +41,14 @@ A library of today, and one of v0.57.
   State      Function                                              Topic                         Sees
   there      AllocatorImpl::allocate_buffer                        buffers                       each buffer whe
   there      AllocatorImpl::deallocate_buffer                      buffers                       each buffer whe
-  $ make_elf libold.so +@old; metal libold.so | grep -v ' ok .*seen'
+  $ make_elf libold.so +@old; metal libold.so | grep -v ' ok .*seen' | sed -E 's/: [^ ]+ is not in/: FUNCTION is not in/'
   metal
     ok       ./libold.so is tt-metal: its names are those of v0.57
-    info     not seen: dataflow buffers: ProgramImpl::allocate_dataflow_buffers is not in this release
-    info     not seen: presence of scratchpads: ProgramImpl::allocate_scratchpads is not in this release
-    info     not seen: kernel code: Inspector::program_kernel_compile_finished is not in this release
-    info     not seen: pinned host memory: PinnedMemory::PinnedMemory is not in this release
+    info     not seen: dataflow buffers: FUNCTION is not in this release
+    info     not seen: presence of scratchpads: FUNCTION is not in this release
+    info     not seen: kernel code: FUNCTION is not in this release
+    info     not seen: pinned host memory: FUNCTION is not in this release
+    info     not seen: names of operations: FUNCTION is not in this release
 
 Stripped section headers change nothing. What is missing, hidden or only used is said.
 
