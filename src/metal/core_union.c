@@ -62,12 +62,17 @@ static uint64_t count_cores(const struct cores *cores)
 	return count;
 }
 
-/* The cores that both have; their number. */
-static uint64_t common_cores(struct cores *common, const struct cores *a, const struct cores *b)
+/* The cores that both have, and whether those are none, some or all of the first. */
+enum share { NONE, SOME, ALL };
+static enum share common_cores(struct cores *common, const struct cores *a, const struct cores *b)
 {
-	for (int y = 0; y < GRID; y++)
+	uint64_t any = 0, missing = 0;
+	for (int y = 0; y < GRID; y++) {
 		common->rows[y] = a->rows[y] & b->rows[y];
-	return count_cores(common);
+		any |= common->rows[y];
+		missing |= a->rows[y] & ~b->rows[y];
+	}
+	return any == 0 ? NONE : missing != 0 ? SOME : ALL;
 }
 
 static void take_away(struct cores *from, const struct cores *cores)
@@ -109,17 +114,19 @@ static bool split_groups(struct tdm_core_union *of, const struct cores *cores)
 {
 	struct cores rest = *cores, common;
 	for (size_t i = 0, count = of->count; i < count; i++) {
-		uint64_t inside = common_cores(&common, &of->groups[i].cores, cores);
+		enum share inside = common_cores(&common, &of->groups[i].cores, cores);
+		if (inside == NONE)
+			continue;
 		take_away(&rest, &common);
-		if (inside == 0 || inside == of->groups[i].core_count)
+		if (inside == ALL)
 			continue;
 		struct tdm_core_group like = of->groups[i];
 		if (!make_group(of, &common, &like))
 			return false;
 		take_away(&of->groups[i].cores, &common);
-		of->groups[i].core_count -= inside;
+		of->groups[i].core_count = count_cores(&of->groups[i].cores);
 	}
-	return count_cores(&rest) == 0 || make_group(of, &rest, NULL);
+	return common_cores(&common, &rest, cores) == NONE || make_group(of, &rest, NULL);
 }
 
 static bool is_inside(const struct tdm_core_group *group, const struct cores *cores)
@@ -249,7 +256,7 @@ bool tdm_core_union_is_valid(const struct tdm_core_union *of)
 	struct cores common, seen = { 0 };
 	size_t pieces = 0;
 	for (size_t i = 0; i < of->count; i++) {
-		if (!is_valid_group(&of->groups[i]) || common_cores(&common, &seen, &of->groups[i].cores) != 0)
+		if (!is_valid_group(&of->groups[i]) || common_cores(&common, &seen, &of->groups[i].cores) != NONE)
 			return false;
 		for (int y = 0; y < GRID; y++)
 			seen.rows[y] |= of->groups[i].cores.rows[y];
