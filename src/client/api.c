@@ -84,17 +84,17 @@ static struct tdm_writer *own_writer(void)
 }
 
 /*
- * The device that the thread used last, if it has this number and still belongs to the current ledger; else NULL, and
- * the report takes the long way. A signal handler may report between any two instructions and leave another device or a
+ * The device of this number, if the thread has used it and it still belongs to the current ledger; else NULL, and the
+ * report takes the long way. A signal handler may report between any two instructions and leave another device or a
  * new ledger, so the ledger is checked first and the device is read once.
  */
-static inline struct tdm_wdevice *last_device(uint32_t number)
+static inline struct tdm_wdevice *known_device(uint32_t number)
 {
 	struct tdm_live_page *page = atomic_load_explicit(&tdm_live, memory_order_acquire);
 	if (unlikely(atomic_load_explicit(&page->epoch, memory_order_relaxed) != tdm_thread.epoch))
 		return NULL;
 	atomic_signal_fence(memory_order_seq_cst);
-	struct tdm_wdevice *device = tdm_thread.device;
+	struct tdm_wdevice *device = tdm_thread.devices[number % TDM_THREAD_DEVICES];
 	atomic_signal_fence(memory_order_seq_cst);
 	return likely(device != NULL && device->number == number) ? device : NULL;
 }
@@ -179,7 +179,7 @@ static struct tdm_wdevice *make_device(uint32_t number, bool is_virtual, struct 
 	*writer = own_writer();
 	struct tdm_wdevice *device = *writer != NULL ? tdm_writer_device(*writer, number, is_virtual) : NULL;
 	if (device != NULL && !is_virtual)
-		tdm_thread.device = device;
+		tdm_thread.device = tdm_thread.devices[number % TDM_THREAD_DEVICES] = device;
 	return device;
 }
 
@@ -278,7 +278,7 @@ int tidemark_alloc_(const struct tidemark_buffer *b)
 	struct tdm_wdevice *device;
 	struct tdm_wthread *self;
 	/* Tail calls, so that the stack looks as if the program had called these functions. */
-	if (unlikely(!is_plain(b) || is_rare() || (device = last_device(b->device)) == NULL ||
+	if (unlikely(!is_plain(b) || is_rare() || (device = known_device(b->device)) == NULL ||
 		     !is_free_to_enter(self = tdm_thread.record)))
 		return alloc_long(b);
 	uint32_t hash = tdm_writer_hint(device, b->kind, b->id);
@@ -329,7 +329,7 @@ int tidemark_free_(uint32_t number, uint32_t kind, uint64_t id)
 {
 	struct tdm_wdevice *device;
 	struct tdm_wthread *self;
-	if (unlikely(kind >= TIDEMARK_KIND_COUNT || is_rare() || (device = last_device(number)) == NULL ||
+	if (unlikely(kind >= TIDEMARK_KIND_COUNT || is_rare() || (device = known_device(number)) == NULL ||
 		     !is_free_to_enter(self = tdm_thread.record)))
 		return free_long(number, kind, id);
 	int err = tdm_writer_free_buffer(device, self, kind, id);

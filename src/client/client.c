@@ -49,6 +49,7 @@ void tdm_thread_refresh(struct tdm_writer *writer)
 	tdm_thread.record = tdm_writer_thread(writer);
 	tdm_thread.program = 0;
 	tdm_thread.device = NULL;
+	memset(tdm_thread.devices, 0, sizeof tdm_thread.devices);
 	tdm_thread.epoch = atomic_load(&atomic_load(&tdm_live)->epoch);
 }
 

@@ -17,12 +17,15 @@
 #include "ledger/writer.h"
 #include "tidemark.h"
 
+enum { TDM_THREAD_DEVICES = 32 };
+
 /* The state of one thread. `busy` keeps a signal handler from entering the library while the thread is in it. */
 struct tdm_thread {
 	uint32_t epoch; /* the other fields must be looked up again if this differs from the page's */
 	uint32_t id;    /* Linux's */
 	struct tdm_wthread *record;
-	struct tdm_wdevice *device; /* used last; NULL: none */
+	struct tdm_wdevice *device;                      /* used last the long way; NULL: none */
+	struct tdm_wdevice *devices[TDM_THREAD_DEVICES]; /* by their numbers; a buffer of a mesh is reported on each */
 	uint32_t program;
 	uint8_t busy;
 	int caller_errno;                /* while busy: errno to restore for the caller */

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@ enum {
 	LIST_MAX = 1 << 24, /* bytes of a list that is believed */
 };
 #define STATISTICS_NS (250 * TDM_NS_PER_MS)
+#define TRY_AGAIN_NS  (10 * TDM_NS_PER_MS)
 
 _Thread_local struct tdm_metal_allocator_cache tdm_metal_used_last __attribute__((tls_model("initial-exec")));
 uint32_t tdm_metal_generation = 1;
@@ -165,6 +167,13 @@ struct tdm_metal_allocator *tdm_metal_allocator_slow(
 	return found;
 }
 
+static void empty_chip(const struct tdm_metal_allocator *allocator, uint32_t chip)
+{
+	for (uint32_t kind = 0; kind < TDM_METAL_KINDS; kind++)
+		tidemark_free_matching(
+			chip, kind, UINT64_MAX << TDM_METAL_ID_BITS, allocator->number << TDM_METAL_ID_BITS);
+}
+
 void tdm_metal_allocator_empty(const void *allocator)
 {
 	struct tdm_metal_allocator *found = tdm_metal_allocator_find(allocator);
@@ -172,19 +181,36 @@ void tdm_metal_allocator_empty(const void *allocator)
 		return;
 	found->is_dirty = true;
 	for (size_t i = 0; i < found->chip_count; i++)
-		for (uint32_t kind = 0; kind < TDM_METAL_KINDS; kind++)
-			tidemark_free_matching(found->chips[i], kind, UINT64_MAX << TDM_METAL_ID_BITS,
-				found->number << TDM_METAL_ID_BITS);
+		empty_chip(found, found->chips[i]);
+}
+
+/* Under the lock. */
+static bool is_live_on(const struct tdm_metal_allocator *allocator, uint32_t chip)
+{
+	for (size_t i = 0; i < allocator->chip_count && allocator->is_live; i++)
+		if (allocator->chips[i] == chip)
+			return true;
+	return false;
 }
 
 /* Whether a chip has an allocator; under the lock. */
 static bool is_used(uint32_t chip)
 {
 	for (size_t i = 0; i < allocator_count; i++)
-		for (size_t k = 0; k < allocators[i]->chip_count && allocators[i]->is_live; k++)
-			if (allocators[i]->chips[k] == chip)
-				return true;
+		if (is_live_on(allocators[i], chip))
+			return true;
 	return false;
+}
+
+void tdm_metal_allocators_leave(uint32_t chip)
+{
+	if (!tidemark_is_enabled())
+		return;
+	tdm_metal_lock();
+	for (size_t i = 0; i < allocator_count; i++)
+		if (allocators[i]->allocator == allocators[i]->device && is_live_on(allocators[i], chip))
+			empty_chip(allocators[i], chip);
+	tdm_metal_unlock();
 }
 
 void tdm_metal_allocator_end(const void *allocator)
@@ -264,43 +290,75 @@ static struct tdm_metal_statistics ask_kind(const struct tdm_metal_allocator *al
 	return said.figures;
 }
 
-static __attribute__((cold, noinline)) void ask_statistics(struct tdm_metal_allocator *allocator)
+/* What the allocator says about all its memories; false: nonsense, and it is not asked again. */
+static bool ask_all(struct tdm_metal_allocator *allocator, struct tdm_metal_statistics said[TDM_METAL_KINDS])
 {
 	static const uint64_t types[TDM_METAL_KINDS] = { 0, TDM_METAL_TYPE_L1, TDM_METAL_TYPE_L1_SMALL,
 		TDM_METAL_TYPE_TRACE };
-	struct tdm_metal_statistics said[TDM_METAL_KINDS];
-	__atomic_store_n(&allocator->is_dirty, false, __ATOMIC_RELAXED);
 	for (size_t i = 0; i < TDM_METAL_KINDS; i++) {
 		said[i] = ask_kind(allocator, &types[i]);
 		if (!is_sane(&said[i])) {
 			allocator->ask.statistics = NULL;
 			tdm_metal_remark_once(
 				"metal: the runtime's own statistics are impossible, so they are not shown");
-			return;
+			return false;
 		}
 	}
-	tdm_metal_lock();
-	memcpy(allocator->said, said, sizeof said);
-	allocator->has_statistics = true;
+	return true;
+}
+
+/* Under the lock. */
+static void report_statistics(const struct tdm_metal_allocator *allocator)
+{
+	struct sum sum;
 	for (size_t i = 0; i < allocator->chip_count; i++)
-		for (uint32_t kind = 0; kind < TDM_METAL_KINDS; kind++) {
-			struct sum sum;
+		for (uint32_t kind = 0; kind < TDM_METAL_KINDS; kind++)
 			if (add_up(allocator->chips[i], kind, &sum))
 				tidemark_report_statistics(
 					allocator->chips[i], kind, sum.allocated, sum.free, sum.largest);
-		}
+}
+
+/* False: another thread has used an allocator meanwhile, so that the answers are of no use. `uses` is tdm_metal_uses
+ * from before the question. */
+static bool ask_statistics(struct tdm_metal_allocator *allocator, uint64_t uses)
+{
+	struct tdm_metal_statistics said[TDM_METAL_KINDS];
+	if (!ask_all(allocator, said))
+		return true;
+	tdm_metal_lock();
+	bool is_alone = __atomic_compare_exchange_n(
+		&tdm_metal_uses, &uses, uses | TDM_METAL_REPORTING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	if (is_alone) {
+		memcpy(allocator->said, said, sizeof said);
+		allocator->has_statistics = true;
+		__atomic_store_n(&allocator->is_dirty, false, __ATOMIC_RELAXED);
+		report_statistics(allocator);
+		__atomic_fetch_and(&tdm_metal_uses, ~TDM_METAL_REPORTING, __ATOMIC_RELEASE);
+	}
 	tdm_metal_unlock();
+	return is_alone;
+}
+
+/* Not for ever: a comparison that is wrong is better than a program that stands still. */
+void tdm_metal_wait_for_report(void)
+{
+	enum { ROUNDS_MAX = 10000 };
+	for (int i = 0;
+		i < ROUNDS_MAX && (__atomic_load_n(&tdm_metal_uses, __ATOMIC_ACQUIRE) & TDM_METAL_REPORTING) != 0; i++)
+		sched_yield();
 }
 
 static __attribute__((cold, noinline)) void look_at_clock(struct tdm_metal_allocator *allocator)
 {
+	uint64_t uses = __atomic_load_n(&tdm_metal_uses, __ATOMIC_ACQUIRE);
+	if ((uint32_t)uses != tdm_metal_own_uses || tdm_metal_own_uses == 0 || allocator->ask.statistics == NULL)
+		return;
 	uint64_t now = tdm_clock_read(CLOCK_MONOTONIC_COARSE);
 	uint64_t before = __atomic_load_n(&allocator->asked_ns, __ATOMIC_RELAXED);
-	if ((before == 0 || now - before >= STATISTICS_NS) &&
-		__atomic_compare_exchange_n(
-			&allocator->asked_ns, &before, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&
-		allocator->ask.statistics != NULL)
-		ask_statistics(allocator);
+	if (before != 0 && now - before < STATISTICS_NS)
+		return;
+	bool is_done = ask_statistics(allocator, uses);
+	__atomic_store_n(&allocator->asked_ns, is_done ? now : now - STATISTICS_NS + TRY_AGAIN_NS, __ATOMIC_RELAXED);
 }
 
 void tdm_metal_allocator_used(struct tdm_metal_allocator *allocator)

@@ -68,11 +68,42 @@ struct tdm_metal_allocator *tdm_metal_allocator_find_by_device(const void *devic
 /* Releases all buffers of an allocator, before the runtime does so. */
 void tdm_metal_allocator_empty(const void *allocator);
 
+/* A chip is closed: releases what is left there of devices whose allocators are not known, so that their end is not
+ * seen. */
+void tdm_metal_allocators_leave(uint32_t chip);
+
 /* The allocator's end; also to be called for those that were never used. */
 void tdm_metal_allocator_end(const void *allocator);
 
-/* Asks an allocator for its statistics if that is due, and reports them; to be called after it was used, when it is not
- * locked. */
+/*
+ * Uses of allocators that are under way. While one is, the runtime and the ledger may differ: a buffer is allocated and
+ * not yet reported. So statistics are asked when this thread's use is the only one, and are reported if no other has
+ * begun meanwhile. Those that begin while they are reported wait for it.
+ */
+#define TDM_METAL_USE_BEGINS (UINT64_C(1) << 32 | 1) /* uses that have begun, and uses under way */
+#define TDM_METAL_REPORTING  (UINT64_C(1) << 31)
+extern uint64_t tdm_metal_uses; /* in a forked child only those of the thread that forked are under way */
+extern _Thread_local uint32_t tdm_metal_own_uses __attribute__((tls_model("initial-exec")));
+
+void tdm_metal_wait_for_report(void);
+
+static inline void tdm_metal_use_begins(void)
+{
+	tdm_metal_own_uses++;
+	if (__builtin_expect((__atomic_fetch_add(&tdm_metal_uses, TDM_METAL_USE_BEGINS, __ATOMIC_ACQ_REL) &
+				     TDM_METAL_REPORTING) != 0,
+		    0))
+		tdm_metal_wait_for_report();
+}
+
+static inline void tdm_metal_use_ends(void)
+{
+	tdm_metal_own_uses--;
+	__atomic_fetch_sub(&tdm_metal_uses, 1, __ATOMIC_RELEASE);
+}
+
+/* Asks an allocator for its statistics if that is due, and reports them; to be called at the end of a
+ * use, when it is not locked. */
 void tdm_metal_allocator_used(struct tdm_metal_allocator *allocator);
 
 /*

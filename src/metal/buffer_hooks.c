@@ -312,6 +312,21 @@ static struct tdm_metal_allocator *report_release(
 	return allocator;
 }
 
+static inline bool begin_use(void)
+{
+	tdm_metal_use_begins();
+	return true;
+}
+
+static inline void end_use(const bool *use)
+{
+	(void)use;
+	tdm_metal_use_ends();
+}
+
+/* An allocator is used from here to the end of the function, however it ends. */
+#define USE_ALLOCATOR() bool use __attribute__((cleanup(end_use), unused)) = begin_use()
+
 /* An allocation on its way. If it is still on its way when the frame ends, an exception ended it. */
 struct attempt {
 	struct tdm_metal_runtime *runtime;
@@ -335,6 +350,7 @@ static void note_failure(struct attempt *attempt)
 static __attribute__((noinline)) uint64_t allocate_and_report(
 	enum tdm_metal_hook hook, struct tdm_metal_runtime *runtime, void *allocator, void *buffer)
 {
+	USE_ALLOCATOR();
 	struct attempt attempt __attribute__((cleanup(note_failure))) = { runtime, allocator, buffer };
 	tdm_metal_count(hook);
 	uint64_t address = ((tdm_next_allocate_buffer *)runtime->next[hook])(allocator, buffer);
@@ -351,6 +367,7 @@ static __attribute__((noinline)) uint64_t allocate_and_report(
 static __attribute__((noinline)) void report_and_deallocate(
 	enum tdm_metal_hook hook, struct tdm_metal_runtime *runtime, void *allocator, void *buffer)
 {
+	USE_ALLOCATOR();
 	tdm_metal_count(hook);
 	struct tdm_metal_allocator *known = !runtime->is_by_tracker ? report_release(runtime, allocator, buffer)
 								    : NULL; /* else it was told before */
@@ -448,6 +465,7 @@ EMPTY(deallocate_buffers_55)
 	void tdm_hook_##id(void *allocator)                   \
 	{                                                     \
 		TDM_METAL_ENTER(id)                           \
+		USE_ALLOCATOR();                              \
 		if (tdm_metal_is_on(runtime)) {               \
 			tdm_metal_count(TDM_HOOK_##id);       \
 			tdm_metal_allocator_empty(allocator); \

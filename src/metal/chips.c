@@ -387,6 +387,7 @@ void tdm_metal_chip_closed(uint32_t number)
 	tdm_metal_unlock();
 	if (!tdm_programs_is_empty()) /* programs may outlive their device */
 		tdm_programs_end_items(NULL, TDM_PROGRAM_ANY_KIND, number);
+	tdm_metal_allocators_leave(number);
 	if (was_open)
 		tidemark_step(number, TIDEMARK_DEVICE_CLOSED, 0);
 }

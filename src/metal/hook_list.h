@@ -343,7 +343,7 @@ struct tdm_metal_core { /* CoreCoord */
 	X(mesh_device_ids, struct tdm_metal_vector, (const void *mesh), TDM_K "11distributed10MeshDevice14get_device_idsEv", \
 		"MeshDevice::get_device_ids", "v0.55", NULL, TDM_METAL_DEVICES, true, "the chips of a mesh") \
 	X(device_id, int, (const void *device), TDM_K "6Device2idEv", \
-		"Device::id", "v0.57", NULL, TDM_METAL_DEVICES, false, "the chip of a single device") \
+		"Device::id", "v0.57", NULL, TDM_METAL_DEVICES, false, "the chip of a device that is in no mesh and has no totals in shared memory") \
 	X(device_arch, int, (const void *device), TDM_K "6Device4archEv", \
 		"Device::arch", "v0.57", NULL, TDM_METAL_DEVICES, false, "the architecture") \
 	X(device_grid, struct tdm_metal_core, (const void *device), TDM_K "6Device30compute_with_storage_grid_sizeEv", \
@@ -420,7 +420,7 @@ struct tdm_metal_core { /* CoreCoord */
 	X(base_address, TDM_K "9Allocator23get_base_allocator_addrERKNS0_10HalMemTypeE", \
 		"AllocatorImpl::get_base_allocator_addr", "v0.56", "v0.65", TDM_METAL_DEVICES, false, "the first address of each memory") \
 	X(device_id, TDM_K "2v06Device2idEv", \
-		"Device::id", "v0.55", "v0.56", TDM_METAL_DEVICES, false, "the chip of a single device") \
+		"Device::id", "v0.55", "v0.56", TDM_METAL_DEVICES, false, "the chip of a device that is in no mesh and has no totals in shared memory") \
 	X(device_arch, TDM_K "2v06Device4archEv", \
 		"Device::arch", "v0.55", "v0.56", TDM_METAL_DEVICES, false, "the architecture") \
 	X(device_grid, TDM_K "2v06Device30compute_with_storage_grid_sizeEv", \

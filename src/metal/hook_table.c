@@ -22,7 +22,7 @@ const size_t tdm_metal_symbol_count = sizeof tdm_metal_symbols / sizeof tdm_meta
 const char *tdm_metal_topic_name(enum tdm_metal_topic topic)
 {
 	static const char *const names[TDM_METAL_TOPICS] = { "buffers", "devices", "out of memory", "circular buffers",
-		"clashes", "dataflow buffers", "scratchpads", "kernel code", "traces", "pinned host memory",
+		"clashes", "dataflow buffers", "presence of scratchpads", "kernel code", "traces", "pinned host memory",
 		"names of operations", "the runtime's own statistics" };
 	return names[topic];
 }

@@ -12,6 +12,7 @@
  * loader (RTLD_NEXT), and finds the runtime by itself.
  */
 #include "metal/metal.h"
+#include "metal/allocators.h"
 #include "metal/hook_table.h"
 
 #include <assert.h>
@@ -62,9 +63,13 @@ void tdm_metal_unlock(void)
 	pthread_mutex_unlock(&mutex);
 }
 
+uint64_t tdm_metal_uses;
+_Thread_local uint32_t tdm_metal_own_uses __attribute__((tls_model("initial-exec")));
+
 static void after_fork_in_child(void)
 {
 	pthread_mutex_init(&mutex, NULL); /* held by the thread that forked, and by no other */
+	__atomic_store_n(&tdm_metal_uses, tdm_metal_own_uses, __ATOMIC_RELAXED);
 }
 
 /* Constructors of libraries that the program was linked with may run before ours, and before libtidemark's, which reads

@@ -31,7 +31,7 @@ A library of today, and one of v0.57.
     ok       seen: circular buffers
     ok       seen: clashes
     ok       seen: dataflow buffers
-    ok       seen: scratchpads
+    ok       seen: presence of scratchpads
     ok       seen: kernel code
     ok       seen: traces
     ok       seen: pinned host memory
@@ -45,7 +45,7 @@ A library of today, and one of v0.57.
   metal
     ok       ./libold.so is tt-metal: its names are those of v0.57
     info     not seen: dataflow buffers: FUNCTION is not in this release
-    info     not seen: scratchpads: FUNCTION is not in this release
+    info     not seen: presence of scratchpads: FUNCTION is not in this release
     info     not seen: kernel code: FUNCTION is not in this release
     info     not seen: pinned host memory: FUNCTION is not in this release
     info     not seen: names of operations: FUNCTION is not in this release

@@ -22,6 +22,8 @@ class Buffers(Case):
             self.assertEqual(end["buffers"], [])
             self.assertTrue(end["closed"])
             for device in end["devices"]:
+                for said in device["statistics"]: # what the allocator itself says
+                    self.assertEqual(said["differing"], 0, (device["device"], said))
                 for kind in device["kinds"]:
                     for fault in ("double_frees", "unknown_frees", "rereports"):
                         self.assertEqual(kind[fault], 0, (device["device"], kind["kind"], fault))
@@ -39,6 +41,8 @@ class Buffers(Case):
     def test_threads(self):
         for release in RELEASES:
             self.check(release, "threads", "4", "200")
+        for _ in range(8): # the allocator is asked for its figures while other threads change them
+            self.check("today", "threads", "8", "150")
 
     def test_release_order(self):
         for release in RELEASES:

@@ -59,7 +59,8 @@ NOT_KNOWN_WITHOUT = {"9page_size": 3, "9num_pages": 3, "21aligned_size_per_bank"
 class Missing(Case):
     """Functions of the runtime that cannot be seen, one by one: hidden, as a build with other options would have them."""
 
-    def check(self, release, hidden):
+    def hide(self, release, hidden):
+        """A folder with the runtime without these functions."""
         source = os.path.join(STANDIN, release, "libtt_metal.so")
         with open(source, "rb") as file:
             data = bytearray(file.read())
@@ -67,10 +68,14 @@ class Missing(Case):
         for name in hidden:
             data[symbols[name] + 5] = 2 # STV_HIDDEN
         folder = tempfile.mkdtemp(dir=self.directory)
-        ledgers = os.path.join(folder, "ledgers")
-        os.mkdir(ledgers)
         with open(os.path.join(folder, "libtt_metal.so"), "wb") as file:
             file.write(data)
+        return folder
+
+    def check(self, release, hidden):
+        folder = self.hide(release, hidden)
+        ledgers = os.path.join(folder, "ledgers")
+        os.mkdir(ledgers)
         env = dict(environment(release, ledgers), LD_LIBRARY_PATH=folder)
         with Running([PROGRAMS, "mesh", "1", "2"], env) as running:
             process = [p for p in dump(ledgers) if p["pid"] == running.process.pid]
@@ -102,6 +107,19 @@ class Missing(Case):
                 are_all_seen = result.result()
                 if any(word in symbol for word in SEEN_ANOTHER_WAY):
                     self.assertTrue(are_all_seen, "there is another way to see buffers")
+
+    def test_released_after_the_close(self):
+        """The end of an allocator that was never seen: its device closes."""
+        for release in ("today", "v0.57"):
+            with open(os.path.join(STANDIN, release, "libtt_metal.so"), "rb") as file:
+                names = [s for s in symbols_of(file.read()) if "15allocate_buffer" in s or "17deallocate_buffer" in s]
+            with self.subTest(release=release):
+                folder = self.hide(release, names)
+                self.run_program(PROGRAMS, "late", release=release, directory=self.directory, TIDEMARK_KEEP="1",
+                                 LD_LIBRARY_PATH=folder)
+                for process in dump(self.directory):
+                    self.assertEqual(process["buffers"], [])
+                    self.assertGreater(sum(k["allocations"] for d in process["devices"] for k in d["kinds"]), 0)
 
     def test_all_at_once(self):
         with open(os.path.join(STANDIN, "today", "libtt_metal.so"), "rb") as file:
