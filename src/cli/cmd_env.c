@@ -342,7 +342,7 @@ static int cmd_env_run(struct tdm_args *args)
 	struct request request = { .cmd = args->cmd, .depth = TDM_BYTES_UNKNOWN };
 	struct variables all = { 0 };
 	struct tdm_answer answer;
-	enum form form;
+	enum form form = SH;
 	int code = tdm_args_read(args, &request);
 	if (code == 0)
 		code = check(&request, &form);

@@ -264,6 +264,8 @@ int tdm_client_enable(void)
 		atomic_store(&page->pid, getpid());
 		atomic_store(&tdm_live, page);
 		pthread_atfork(NULL, NULL, after_fork_in_child);
+		if (tdm_client.stack_depth != 0)
+			tdm_stack_prepare();
 		if (!tdm_client.stays_loaded)
 			note_exit();
 	}

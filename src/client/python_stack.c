@@ -41,6 +41,7 @@ static_assert(sizeof python == NAMES * sizeof(void *), "a function has no name")
 
 enum { UNKNOWN, HERE, ABSENT };
 static _Atomic int state;
+static _Atomic bool is_forked; /* then the loader is not asked: a thread of the parent may have had its lock */
 static uintptr_t python_low, python_high;     /* the interpreter's code */
 static uintptr_t handlers_low, handlers_high; /* where signal handlers return to */
 
@@ -104,7 +105,15 @@ bool tdm_python_is_here(void)
 void tdm_python_look_again(void)
 {
 	int absent = ABSENT;
-	atomic_compare_exchange_strong(&state, &absent, UNKNOWN);
+	if (!atomic_load_explicit(&is_forked, memory_order_relaxed))
+		atomic_compare_exchange_strong(&state, &absent, UNKNOWN);
+}
+
+void tdm_python_after_fork(void)
+{
+	int unknown = UNKNOWN;
+	atomic_store_explicit(&is_forked, true, memory_order_relaxed);
+	atomic_compare_exchange_strong(&state, &unknown, ABSENT);
 }
 
 /* Whether a signal handler returns to this address, i.e. whether the frames before it are those of a handler. */

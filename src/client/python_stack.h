@@ -20,6 +20,9 @@ bool tdm_python_is_here(void);
 /* New libraries were seen: one may be an interpreter. */
 void tdm_python_look_again(void);
 
+/* In a forked child: it is not looked for any more. */
+void tdm_python_after_fork(void);
+
 /*
  * Puts the Python frames of this thread, at most `depth`, in place of the innermost frames of the interpreter, and
  * removes the interpreter's other frames. `frames` has room for `count` + `depth`; `is_exact`: no frame was skipped on

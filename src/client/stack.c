@@ -220,8 +220,16 @@ void tdm_stack_abandon(void)
 	tdm_lock_abandon(&modules.lock);
 }
 
+void tdm_stack_prepare(void)
+{
+	choose_method();
+}
+
 void tdm_stack_after_fork(void)
 {
+	int unchosen = 0;
+	atomic_compare_exchange_strong(&method.chosen, &unchosen, 1);
+	tdm_python_after_fork();
 	tdm_lock_reset(&modules.lock);
 	modules.writer = NULL;
 	modules.count = 0;

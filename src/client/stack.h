@@ -6,6 +6,10 @@
 
 #include "ledger/writer.h"
 
+/* Looks for what stacks need, when tracking is turned on. It is not looked for in a forked child, where the loader's
+ * lock may be taken forever. */
+void tdm_stack_prepare(void);
+
 /* Takes the caller's stack, innermost frame first, at most `depth` frames, starting at the function with this `frame`.
  * Returns the blob number, or 0 when there is none. */
 uint32_t tdm_stack_take(struct tdm_writer *writer, uint32_t depth, void *frame);
