@@ -189,6 +189,8 @@ static void add_lost(const struct tdm_picture *picture, uint32_t process, uint64
 void tdm_trace_hazards_find(const struct tdm_picture *picture, uint32_t process, struct tdm_findings *findings)
 {
 	const struct tdm_picture_process *of = &picture->processes[process];
+	if (of->holding_count == 0)
+		return;
 	const struct tdm_holding *holdings = &picture->holdings[of->first_holding];
 	size_t count = 0, cap = 0;
 	uint64_t lost = 0;

@@ -317,7 +317,8 @@ void tdm_hook_enqueue_workload(void *queue, void *workload, bool is_blocking)
 		TDM_METAL_NEXT(enqueue_workload)(queue, workload, is_blocking);
 		return;
 	}
-	uint32_t before __attribute__((cleanup(end_operation))) = tidemark_swap_program(tidemark_name(operation));
+	uint32_t before __attribute__((cleanup(end_operation), unused)) =
+		tidemark_swap_program(tidemark_name(operation));
 	is_enqueuing = true;
 	TDM_METAL_NEXT(enqueue_workload)(queue, workload, is_blocking);
 }

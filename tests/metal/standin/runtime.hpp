@@ -405,8 +405,8 @@ class SharedMemoryStatsProvider
 	void update_from_allocator(const Device *device, pid_t pid);
 
       private:
-	uint64_t asic_id_;
-	int device_id_;
+	[[maybe_unused]] uint64_t asic_id_;
+	[[maybe_unused]] int device_id_;
 };
 #endif
 
@@ -485,7 +485,7 @@ class GraphTracker
 
 class TensorSpec
 {
-	int unused = 0;
+	[[maybe_unused]] int content = 0;
 };
 
 #if SINCE(66)
