@@ -21,8 +21,9 @@ PROGRAMS = os.path.join(STANDIN, "metal_programs")
 def environment(release="today", directory=None, preload=PRELOAD, **more):
     """Without a directory for the ledger, nothing is preloaded."""
     result = dict(os.environ, LD_LIBRARY_PATH=os.path.join(STANDIN, release), PYTHONDONTWRITEBYTECODE="1")
-    # A runtime that lacks functions loses what they would have released.
-    result["ASAN_OPTIONS"] = result.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
+    # A runtime that lacks functions loses what they would have released; and the program that finds the names of
+    # functions for a report cannot have our preload.
+    result["ASAN_OPTIONS"] = result.get("ASAN_OPTIONS", "") + ":detect_leaks=0:symbolize=0"
     if directory:
         result.update(TIDEMARK="1", TIDEMARK_DIR=directory, LD_PRELOAD=preload)
     result.update(more)
