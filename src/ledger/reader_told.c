@@ -75,8 +75,9 @@ static uint64_t check(struct tdm_ledger_runtime *told)
 		}
 	for (uint32_t i = 0; i < 2 * TDM_LEDGER_HAZARDS; i++) {
 		bool waits = i < FIRST_JUDGED;
-		bool is_used = waits ? i < head->waiting_count : i - FIRST_JUDGED < head->judged_count;
-		bool is_bad = is_used && told->hazards[i].count != 0 && !hazard_is_valid(&told->hazards[i], waits);
+		bool is_used = (waits ? i < head->waiting_count : i - FIRST_JUDGED < head->judged_count) &&
+			       told->hazards[i].count != 0;
+		bool is_bad = is_used && !hazard_is_valid(&told->hazards[i], waits);
 		refused += is_bad;
 		if (!is_used || is_bad)
 			told->hazards[i] = (struct tdm_ledger_hazard){ 0 };

@@ -256,7 +256,7 @@ static void any_damage_is_survived(void **state)
 static void a_real_program_names_its_libraries(void **state)
 {
 	(void)state;
-	static const char *const own[] = { "malloc", "tdm_nowhere" };
+	static const char *const own[] = { "close", "tdm_nowhere" };
 	struct tdm_elf_object object;
 	struct tdm_diag diag = { 0 };
 	struct stat st;
