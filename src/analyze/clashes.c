@@ -13,21 +13,14 @@ static void add(const struct tdm_picture *picture, uint32_t index, const struct 
 	struct tdm_findings *findings)
 {
 	const struct tdm_holding *holding = &picture->holdings[index];
-	const struct tdm_picture_process *process = &picture->processes[holding->process];
 	bool is_known = last->id != 0 && last->address != 0 && last->id > last->address;
 	char overlap[TDM_BYTES_CAP], times[TDM_BYTES_CAP];
 	tdm_format_count(overlap, sizeof overlap, is_known ? last->id - last->address : 0);
 	tdm_format_count(times, sizeof times, count);
 	struct tdm_finding *finding = tdm_findings_add(findings, TDM_FAMILY_RUN, "clash", TDM_FINDING_BROKEN);
 	finding->bytes = is_known ? last->id - last->address : 0;
-	finding->about = (struct tdm_about){ .pid = process->pid,
-		.process = holding->process,
-		.holding = index,
-		.comm = process->comm,
-		.ledger = process->ledger,
-		.device = holding->number,
-		.is_virtual = picture->devices[holding->device].is_virtual,
-		.kind = TDM_KIND_CB };
+	tdm_about_holding(picture, index, &finding->about);
+	finding->about.kind = TDM_KIND_CB;
 	if (is_known)
 		tdm_findings_say(findings,
 			"device %" PRIu32 ": circular buffers clash with L1 buffers: they end at 0x%" PRIx64

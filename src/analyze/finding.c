@@ -1,6 +1,7 @@
 #include "analyze/finding.h"
 #include "base/reserve.h"
 #include "base/units.h"
+#include "state/picture.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -255,4 +256,17 @@ void tdm_findings_counted(struct tdm_findings *findings, enum tdm_severity sever
 	tdm_findings_remark(findings, severity, what, label);
 	tdm_findings_figure(findings, "count", TDM_UNIT_COUNT, count);
 	tdm_findings_say(findings, "%s %s", tdm_format_count(text, sizeof text, count), count == 1 ? one : many);
+}
+
+void tdm_about_holding(const struct tdm_picture *picture, uint32_t index, struct tdm_about *about)
+{
+	const struct tdm_holding *holding = &picture->holdings[index];
+	const struct tdm_picture_process *process = &picture->processes[holding->process];
+	about->pid = process->pid;
+	about->process = holding->process;
+	about->holding = index;
+	about->comm = process->comm;
+	about->ledger = process->ledger;
+	about->device = holding->number;
+	about->is_virtual = picture->devices[holding->device].is_virtual;
 }

@@ -119,6 +119,10 @@ struct tdm_about {
 	const char *phase;
 };
 
+/* Fills in the process and the device of a holding; the rest stays as it is. */
+struct tdm_picture;
+void tdm_about_holding(const struct tdm_picture *picture, uint32_t index, struct tdm_about *about);
+
 /* A range of one of the lists below. */
 struct tdm_finding_part {
 	size_t first, count;

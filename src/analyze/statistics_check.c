@@ -34,14 +34,8 @@ static void add_difference(const struct tdm_picture *picture, uint32_t index, un
 		tdm_findings_add(found, TDM_FAMILY_RUN, differs ? "statistics_differ" : "statistics_differed",
 			differs ? TDM_FINDING_WARNING : TDM_FINDING_INFO);
 	finding->bytes = differs ? tdm_max(said->allocated, said->ours) - tdm_min(said->allocated, said->ours) : 0;
-	finding->about = (struct tdm_about){ .pid = process->pid,
-		.process = holding->process,
-		.holding = index,
-		.comm = process->comm,
-		.ledger = process->ledger,
-		.device = holding->number,
-		.is_virtual = picture->devices[holding->device].is_virtual,
-		.kind = (uint8_t)kind };
+	tdm_about_holding(picture, index, &finding->about);
+	finding->about.kind = (uint8_t)kind;
 	const char *name = tdm_kind_name((enum tdm_kind)kind);
 	if (differs)
 		tdm_findings_say(found,

@@ -124,19 +124,6 @@ static uint64_t age(const struct tdm_picture *picture, uint64_t then_ns)
 	return then_ns != 0 && then_ns <= picture->time_ns ? picture->time_ns - then_ns : TDM_BYTES_UNKNOWN;
 }
 
-static void set_about(const struct tdm_picture *picture, uint32_t index, struct tdm_about *about)
-{
-	const struct tdm_holding *holding = &picture->holdings[index];
-	const struct tdm_picture_process *process = &picture->processes[holding->process];
-	about->pid = process->pid;
-	about->process = holding->process;
-	about->holding = index;
-	about->comm = process->comm;
-	about->ledger = process->ledger;
-	about->device = holding->number;
-	about->is_virtual = picture->devices[holding->device].is_virtual;
-}
-
 static void add_finding(
 	const struct tdm_picture *picture, const struct ref *refs, size_t count, struct tdm_findings *findings)
 {
@@ -147,7 +134,7 @@ static void add_finding(
 		tdm_findings_add(findings, TDM_FAMILY_RUN, states[hazard->state].what, states[hazard->state].severity);
 	finding->code = hazard->state;
 	finding->weight = (double)sum.buffers;
-	set_about(picture, refs->holding, &finding->about);
+	tdm_about_holding(picture, refs->holding, &finding->about);
 	finding->about.kind = hazard->kind;
 	finding->about.name = tdm_picture_text(picture, hazard->name);
 	finding->about.stack = hazard->stack;
@@ -177,7 +164,7 @@ static void add_lost(const struct tdm_picture *picture, uint32_t process, uint64
 		return;
 	struct tdm_finding *finding =
 		tdm_findings_add(findings, TDM_FAMILY_RUN, "trace_hazards_lost", TDM_FINDING_WARNING);
-	set_about(picture, picture->processes[process].first_holding, &finding->about);
+	tdm_about_holding(picture, picture->processes[process].first_holding, &finding->about);
 	finding->about.device = -1;
 	tdm_findings_say(findings,
 		"%" PRIu64 " more buffer%s allocated while a captured trace existed; the ledger had no room to keep "
