@@ -23,7 +23,7 @@ deps: ## install all missing Debian packages
 demo: ## show what Tidemark does, on a modelled card
 	@scripts/install-deps build
 	@cmake --preset release >/dev/null
-	@cmake --build --preset release --target tidemark_command tidemark tidemark_static
+	@cmake --build --preset release --target tidemark_installed
 	@scripts/demo
 
 test: deps ## check layers and format; run the suite plain, with sanitizers, under the fuzzer and for ARM
@@ -36,7 +36,7 @@ bench: ## run the benchmarks, or only those that match ONLY=pattern; writes buil
 
 install: ## install below PREFIX (default /usr/local), staged in DESTDIR
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >/dev/null
-	@cmake --build --preset release --target tidemark_command tidemark tidemark_static tidemark_docs
+	@cmake --build --preset release --target tidemark_installed tidemark_docs
 	@DESTDIR="$(DESTDIR)" cmake --install build/release
 
 package: build ## make a .deb in build/package

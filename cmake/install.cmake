@@ -7,7 +7,12 @@
 #   package  for cpack
 include(CMakePackageConfigHelpers)
 
-install(TARGETS tidemark_command tidemarkd RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT common)
+set(installed_commands tidemark_command tidemarkd)
+set(installed_libraries tidemark tidemark_static)
+# What `make demo` and `make install` build: all that is installed, without tests and benchmarks.
+add_custom_target(tidemark_installed DEPENDS ${installed_commands} ${installed_libraries} tidemark_metal)
+
+install(TARGETS ${installed_commands} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT common)
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT common
 	FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(FILES LICENSE README.md CHANGELOG.md ARCHITECTURE.md CONTRIBUTING.md
@@ -34,7 +39,7 @@ function(tdm_install_library component libdir)
 	set(export tidemark_${component})
 	set(generated ${PROJECT_BINARY_DIR}/${component})
 	set(cmakedir ${libdir}/cmake/tidemark)
-	install(TARGETS tidemark tidemark_static EXPORT ${export}
+	install(TARGETS ${installed_libraries} EXPORT ${export}
 		LIBRARY DESTINATION ${libdir} COMPONENT ${component} NAMELINK_COMPONENT ${component} ${ARGN}
 		ARCHIVE DESTINATION ${libdir} COMPONENT ${component} ${ARGN})
 	install(TARGETS tidemark_metal LIBRARY DESTINATION ${libdir} COMPONENT ${component} ${ARGN})

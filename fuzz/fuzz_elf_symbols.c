@@ -23,6 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct tdm_elf_object object;
 	struct tdm_diag diag = { 0 };
 	uint8_t has[sizeof names / sizeof names[0]];
+	bool is_bound;
 	if (fd < 0)
 		fd = memfd_create("fuzz_elf_symbols", MFD_CLOEXEC);
 	check(fd >= 0 && ftruncate(fd, 0) == 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
@@ -35,6 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (err == 0) {
 		err = tdm_elf_object_find(&object, names, sizeof has, has, &diag);
 		check(err == 0 || diag.text[0] != '\0');
+		check(tdm_elf_object_is_bound(&object, names, sizeof has, &is_bound, &diag) == 0 || !is_bound);
 		for (size_t i = 0; err == 0 && i < sizeof has; i++)
 			check(has[i] <= TDM_ELF_DEFINED && (object.is_dynamic || has[i] <= TDM_ELF_HIDDEN));
 	}

@@ -177,6 +177,7 @@ struct tidemark_core_range {
 enum {
 	TIDEMARK_VIEW = 1,       /* globally allocated or borrowed memory: no bytes of its own */
 	TIDEMARK_NO_ADDRESS = 2, /* `address` is meaningless (in a capture without dispatch, for example) */
+	TIDEMARK_ESTIMATED = 32, /* what it takes of the device is not known: readers show it so, and count `bytes` */
 	TIDEMARK_SHARED = 8, /* per-core kinds: other buffers of the kind may have the same bytes, so it is not added
 				to the kind's figures; the caller gives those with tidemark_report_core_use() */
 };
@@ -291,9 +292,30 @@ static inline uint32_t tidemark_site(uint64_t *cache, const char *text)
  * had to hold (0: unknown). */
 TIDEMARK_API int tidemark_out_of_memory(uint32_t device, uint32_t kind, uint64_t bytes, uint64_t bytes_per_bank);
 
-/* Reports that circular buffers grew into L1 buffers: the end of the circular buffers in the fullest core and the
- * lowest address of an L1 buffer there; 0: unknown. Counts as out of memory for circular buffers. */
-TIDEMARK_API int tidemark_clash(uint32_t device, uint64_t cb_end, uint64_t l1_lowest);
+/*
+ * Circular buffers of a program, or others that it has at fixed places in L1, that were refused: they grew into L1
+ * buffers, or beyond the end of L1. Addresses are those in a core; 0: unknown. Start from TIDEMARK_CLASH_INIT.
+ */
+struct tidemark_clash {
+	uint32_t size;                    /* sizeof(struct tidemark_clash) */
+	uint32_t device;                  /* logical number */
+	uint32_t kind;                    /* TIDEMARK_CB or TIDEMARK_DFB */
+	uint32_t program;                 /* from tidemark_name(); 0: that of the thread */
+	uint64_t begin, end;              /* of the circular buffers */
+	uint64_t l1_lowest;               /* the lowest L1 buffer */
+	uint64_t l1_size;                 /* bytes of L1: the end of it */
+	struct tidemark_core_range cores; /* the first range of cores, */
+	uint32_t range_count;             /* and how many there are; 0: not known */
+	uint32_t reserved;
+};
+
+#define TIDEMARK_CLASH_INIT                                                                        \
+	{                                                                                          \
+		sizeof(struct tidemark_clash), 0, TIDEMARK_CB, 0, 0, 0, 0, 0, { 0, 0, 0, 0 }, 0, 0 \
+	}
+
+/* Reports that. It is kept apart from allocations that failed, and the buffers are not live: they never were. */
+TIDEMARK_API int tidemark_report_clash(const struct tidemark_clash *clash);
 
 /* Names the program or operation that this thread runs from now on; it is recorded with each buffer. NULL: none. */
 TIDEMARK_API int tidemark_program(const char *name);
@@ -357,7 +379,8 @@ TIDEMARK_API int tidemark_report_statistics(
  * cores. These become the kind's figures, to which other buffers of the kind are added. */
 TIDEMARK_API int tidemark_report_core_use(uint32_t device, uint32_t kind, uint64_t fullest, uint64_t all);
 
-/* Steps in the life of a device and of the traces that are captured on it. `number` is the trace's id, or 0. A trace
+/* Steps in the life of a device and of the traces that are captured on it. `number` is the trace's id; of
+ * TIDEMARK_DEVICE_CLOSED, the number of buffers that were live and are released by the close; else 0. A trace
  * exists from TIDEMARK_TRACE_ENDED to TIDEMARK_TRACE_RELEASED or TIDEMARK_DEVICE_CLOSED; a buffer in DRAM, L1 or
  * L1_SMALL that is allocated meanwhile may be overwritten when the trace is replayed, which readers show as a finding.
  * One that is replayed without having been captured exists from then on. */
@@ -482,7 +505,7 @@ TIDEMARK_API int tidemark_out_of_memory(uint32_t device, uint32_t kind, uint64_t
 { return 0; }
 TIDEMARK_API int64_t tidemark_free_matching(uint32_t device, uint32_t kind, uint64_t mask, uint64_t value)
 { return 0; }
-TIDEMARK_API int tidemark_clash(uint32_t device, uint64_t cb_end, uint64_t l1_lowest) { return 0; }
+TIDEMARK_API int tidemark_report_clash(const struct tidemark_clash *clash) { return 0; }
 TIDEMARK_API int tidemark_report_statistics(
 	uint32_t device, uint32_t kind, uint64_t allocated, uint64_t free, uint64_t largest)
 { return 0; }

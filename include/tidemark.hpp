@@ -271,10 +271,10 @@ inline std::int64_t free_matching(std::uint32_t device, Kind kind, std::uint64_t
 	return tidemark_free_matching(device, static_cast<std::uint32_t>(kind), mask, value);
 }
 
-// Circular buffers grew into L1 buffers; 0: unknown.
-inline int clash(std::uint32_t device, std::uint64_t cb_end = 0, std::uint64_t l1_lowest = 0) noexcept
+// Circular buffers of a program were refused, because they grew into L1 buffers or beyond the end of L1.
+inline int report_clash(const tidemark_clash &clash) noexcept
 {
-	return tidemark_clash(device, cb_end, l1_lowest);
+	return tidemark_report_clash(&clash);
 }
 
 // The memory that this process holds; empty when nothing was ever reported for that device.
@@ -404,32 +404,23 @@ class [[nodiscard]] ScopedBuffer
  * Programs and phases.
  */
 
-// Names the program or operation of this thread while this object lives, then restores the enclosing name.
+// Names the program or operation of this thread while this object lives, then puts back the name before.
 class [[nodiscard]] ScopedProgram
 {
       public:
-	explicit ScopedProgram(std::string name) : name_(std::move(name)), outer_(innermost())
+	explicit ScopedProgram(const std::string &name) : before_(tidemark_swap_program(0))
 	{
-		innermost() = this;
-		tidemark_program(name_.c_str());
+		tidemark_program(name.c_str());
 	}
 	~ScopedProgram()
 	{
-		innermost() = outer_;
-		tidemark_program(outer_ != nullptr ? outer_->name_.c_str() : nullptr);
+		tidemark_swap_program(before_);
 	}
 	ScopedProgram(const ScopedProgram &) = delete;
 	ScopedProgram &operator=(const ScopedProgram &) = delete;
 
       private:
-	static ScopedProgram *&innermost() noexcept
-	{
-		thread_local ScopedProgram *program = nullptr;
-		return program;
-	}
-
-	std::string name_;
-	ScopedProgram *outer_;
+	std::uint32_t before_;
 };
 
 // Marks the beginning of a phase on the time line.

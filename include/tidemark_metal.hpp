@@ -215,11 +215,17 @@ class core_union
 	std::uint64_t fullest_ = 0, all_ = 0;
 };
 
+// An operation, and what the program of its thread was called before it.
+struct operation {
+	std::string name;
+	std::uint32_t before;
+};
+
 // The operations that this thread is in, innermost last.
-inline std::vector<std::string> &operations()
+inline std::vector<operation> &operations()
 {
-	thread_local std::vector<std::string> names;
-	return names;
+	thread_local std::vector<operation> all;
+	return all;
 }
 
 // What only newer releases have, so it cannot be marked as an override.
@@ -295,8 +301,8 @@ class processor final : public newer_calls
 	void track_function_start(std::string_view name, Parameters) override
 	{
 		guarded([&] {
-			operations().emplace_back(name);
-			tidemark_program(operations().back().c_str());
+			operations().push_back({ std::string(name), tidemark_swap_program(0) });
+			tidemark_program(operations().back().name.c_str());
 		});
 	}
 
@@ -394,8 +400,8 @@ class processor final : public newer_calls
 	{
 		if (operations().empty())
 			return; // it began before the watch
+		tidemark_swap_program(operations().back().before);
 		operations().pop_back();
-		tidemark_program(operations().empty() ? nullptr : operations().back().c_str());
 	}
 
 	void allocate(const tt::tt_metal::Buffer &buffer)
@@ -493,7 +499,7 @@ class processor final : public newer_calls
 		report.address = added.address;
 		report.bytes = added.size * cores;
 		report.bytes_per_bank = added.size;
-		report.name = operations().empty() ? 0 : tidemark_name(operations().back().c_str());
+		report.name = operations().empty() ? 0 : tidemark_name(operations().back().name.c_str());
 		report.ranges = added.ranges.data();
 		report.range_count = static_cast<std::uint32_t>(added.ranges.size());
 		tidemark_alloc(&report);

@@ -138,7 +138,11 @@ def _declare(library: ctypes.CDLL) -> ctypes.CDLL:
     return library
 
 
+problem = ""  # why there is no library
+
+
 def _load() -> ctypes.CDLL | None:
+    global problem
     reasons = []
     try:
         if (loaded := _already_loaded()) is not None:
@@ -150,12 +154,10 @@ def _load() -> ctypes.CDLL | None:
                 reasons.append(str(error))
     except AttributeError as error: # another version of the library
         reasons.append(str(error))
-    warnings.warn(
-        f"libtidemark cannot be used, so nothing is tracked: {'; '.join(reasons)} (install it where the dynamic linker "
-        "looks, or set TIDEMARK_LIBRARY to its path)",
-        RuntimeWarning,
-        stacklevel=4,
-    )
+    problem = (f"libtidemark cannot be used, so nothing is tracked: {'; '.join(reasons)} (install it where the dynamic linker "
+               "looks, or set TIDEMARK_LIBRARY to its path)")
+    if "PYTEST_XDIST_WORKER" not in os.environ:  # the process that started the worker has said it
+        warnings.warn(problem, RuntimeWarning, stacklevel=4)
     return None
 
 

@@ -69,6 +69,10 @@ class _Mark:
     def __call__(self, function: F) -> F:
         """Decorates a function. A generator has the name while it runs, not while it waits at a yield."""
         self._is_used = True
+        if isinstance(function, (staticmethod, classmethod)):
+            return cast(F, type(function)(self(function.__func__)))
+        if inspect.isclass(function):
+            raise TypeError(f"{type(self).__name__} decorates functions, not classes")
         for test, wrap in ((inspect.isasyncgenfunction, self._around_async_generator),
                            (inspect.iscoroutinefunction, self._around_coroutine),
                            (inspect.isgeneratorfunction, self._around_generator), (callable, self._around_call)):

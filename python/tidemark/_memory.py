@@ -110,13 +110,14 @@ def device_memory() -> dict[int, dict[str, dict[str, int | None]]]:
 
 
 def _device(device: Any) -> int:
-    """A number, "tt:1", "1", or an object with an index as torch.device has; None: the lowest device that is used."""
-    if device is None:
+    """A number, "tt:1", "1", or an object with an index as torch.device has; None, "tt", an index of None: the lowest device that
+    is used."""
+    number = getattr(device, "index", device) if not isinstance(device, (int, str)) else device
+    if number is None or number == "tt":
         return min(devices(), default=0)
-    number = getattr(device, "index", None) if not isinstance(device, (int, str)) else device
     if isinstance(number, str):
         _, _, digits = number.rpartition(":")
-        number = 0 if number == "tt" else int(digits) if digits.isdecimal() and number in (digits, f"tt:{digits}") else None
+        number = int(digits) if digits.isdecimal() and number in (digits, f"tt:{digits}") else None
     if not isinstance(number, int) or not 0 <= number <= 0xFFFFFFFF:
         raise ValueError(f"{device!r} is not a device; write a number or for example \"tt:0\"")
     return number

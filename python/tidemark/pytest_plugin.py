@@ -9,6 +9,7 @@ device has to hold that, too. Figures travel with the reports of tests, so worke
 
 from __future__ import annotations
 
+import argparse
 import gc
 import json
 import os
@@ -21,7 +22,7 @@ from typing import Any
 import pytest
 
 import tidemark
-from tidemark import Kind
+from tidemark import Kind, _library
 from tidemark._memory import NAMES, PeakWindow, _device, devices, known_usage
 from tidemark._sizes import format_size, parse_size
 
@@ -34,11 +35,17 @@ OUTSIDE_L1 = (Kind.DRAM, Kind.TRACE, Kind.SYSTEM)
 SCOPES = {"_device": "bytes", "_bank": "bank_bytes"}
 
 
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of tests")
+    return int(text)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("tidemark", "device memory (Tidemark)")
     group.addoption("--tidemark", action="store_true", default=False,
                     help="track device memory, check the limits of tests, and report the heaviest tests at the end")
-    group.addoption("--most-device-memory", type=int, metavar="N", default=None,
+    group.addoption("--most-device-memory", type=_count, metavar="N", default=None,
                     help=f"the number of tests in that report, for each kind of memory (default: {SHOWN}; 0: all); "
                     "implies --tidemark")
     group.addoption("--device-memory-json", metavar="FILE", default=None,
@@ -84,13 +91,17 @@ def _one_limit(name: str | None, size: Any, device: int | None) -> _Limit:
     if base is not None and kind is None:
         raise ValueError(f"{name!r} is not a kind of memory; the kinds are {', '.join(NAMES.values())}, "
                          "and each may end in _device or _bank")
+    if size == "" or (name is None and isinstance(size, str) and size.strip().upper() in Kind.__members__):
+        raise ValueError(f"{(name or size).strip()!r} has no size; write for example {(name or size).strip().lower()}=1GiB")
     return _Limit(device, kind, figure or (_default_figure(kind) if kind is not None else ""), parse_size(size))
 
 
 def _limits_of(item: pytest.Item, marker: str) -> list[_Limit]:
-    """The limits of a test. Of two for the same memory, that of the test wins over that of its class or module."""
+    """The limits of a test. Of two for the same memory, that of its parameters wins over that of the test, and that over the
+    one of its class or module."""
     found: dict[tuple[Any, ...], _Limit] = {}
-    for mark in item.iter_markers(marker):
+    of_parameters = [mark for mark in getattr(getattr(item, "callspec", None), "marks", ()) if mark.name == marker]
+    for mark in [*of_parameters, *item.iter_markers(marker)]:
         options = dict(mark.kwargs)
         try:
             device = _device(options.pop("device")) if options.get("device") is not None else options.pop("device", None)
@@ -98,9 +109,12 @@ def _limits_of(item: pytest.Item, marker: str) -> list[_Limit]:
             given = [(name.strip(), size) if equals else (None, name or size) for name, equals, size in texts]
             if not given and not options:
                 raise ValueError("there is no size")
-            for name, size in [*given, *options.items()]:
-                limit = _one_limit(name, size, device)
-                found.setdefault((limit.device, limit.kind, limit.figure), limit)
+            own = [_one_limit(name, size, device) for name, size in [*given, *options.items()]]
+            for i, limit in enumerate(own):
+                key = (limit.device, limit.kind, limit.figure)
+                if key in [(other.device, other.kind, other.figure) for other in own[:i]]:
+                    raise ValueError(f"there are two limits for {NAMES[limit.kind] if limit.kind is not None else 'each kind'}")
+                found.setdefault(key, limit)
         except ValueError as error:
             raise pytest.fail.Exception(f"@pytest.mark.{marker}: {error}", pytrace=False) from None
     return list(found.values())
@@ -160,6 +174,8 @@ def _applying(limits: list[_Limit], seen: list[tuple[int, Kind]]) -> Iterator[tu
 
 def _unseen(limits: list[_Limit], seen: list[tuple[int, Kind]]) -> str | None:
     """Why a limit cannot be checked, if one cannot."""
+    if not tidemark.available:
+        return _library.problem
     if not tidemark.is_enabled():
         return OFF
     if not seen:
@@ -202,9 +218,18 @@ class _Plugin:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         most = config.getoption("most_device_memory")
-        if most is None and config.getini("most_device_memory"):
-            most = int(config.getini("most_device_memory"))
+        try:
+            if most is None and config.getini("most_device_memory"):
+                most = _count(config.getini("most_device_memory"))
+        except argparse.ArgumentTypeError as error:
+            raise pytest.UsageError(f"most_device_memory: {error}") from None
+        self.is_worker = hasattr(config, "workerinput")
         self.json = config.getoption("device_memory_json") or config.getini("device_memory_json")
+        if self.json and not self.is_worker:
+            try:
+                open(self.json, "a", encoding="utf-8").close()  # said now, not after all tests
+            except OSError as error:
+                raise pytest.UsageError(f"--device-memory-json: {error}") from None
         self.reports = bool(config.getoption("tidemark") or config.getini("tidemark") or most is not None or self.json)
         self.most = SHOWN if most is None else most
         self.strict = config.getoption("tidemark_strict") or config.getini("tidemark_strict")
@@ -212,7 +237,6 @@ class _Plugin:
         self.running: dict[str, _Test] = {}
         self.lasting: dict[Any, Held] = {}  # what each fixture that lasts longer than a test added when it was set up
         self.nested: list[Held] = []
-        self.is_worker = hasattr(config, "workerinput")
         if self.reports:
             tidemark.enable()
 
@@ -283,11 +307,12 @@ class _Plugin:
             peak = getattr(test.peaks[device, kind], f"window_peak_{figure}")
             if peak > limit.size:
                 before = test.before.get((device, kind), (0, 0))[figure != "bytes"]
+                buffers = test.peaks[device, kind].window_peak_buffers
                 lines.append(f"{NAMES[kind]}: the peak of {format_size(peak)} is above the limit of {format_size(limit.size)} "
                              f"({_where(kind, figure).format(device)}; {format_size(before)} was held before the test, "
-                             f"at most {test.peaks[device, kind].window_peak_buffers} buffers)")
-                if buffers := _largest_buffers(device, kind):
-                    lines.append(f"held after the test:\n{buffers}")
+                             f"at most {buffers} {'buffer' if buffers == 1 else 'buffers'})")
+                if largest := _largest_buffers(device, kind):
+                    lines.append(f"held after the test:\n{largest}")
         if lines:
             _fail(report, "\n".join(lines))
 
@@ -339,7 +364,7 @@ class _Plugin:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         lines = list(self.heaviest()) if self.reports else []
         if self.reports and not lines:
-            lines.append("no device memory was reported in any test")
+            lines.append(_library.problem or "no device memory was reported in any test")
         reasons: dict[str, list[str]] = {}
         for test, figures in self.tests.items():
             if figures["unchecked"]:

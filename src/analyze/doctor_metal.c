@@ -130,6 +130,14 @@ static void say_library(const struct look *look)
 			"%s was linked with -Bsymbolic: its own calls never leave it, so the hooks see few or none",
 			path);
 		tdm_doctor_advise(d, NULL, "use a build without that option, as the published ones are");
+	} else if (look->file->is_bound) {
+		tdm_doctor_say(d, WARNING,
+			"%s calls none of these functions by name: its own calls never leave it, so the hooks see few "
+			"or none",
+			path);
+		tdm_doctor_advise(d, NULL,
+			"use a build without -Bsymbolic-functions and link-time optimisation, as the published ones "
+			"are");
 	}
 }
 
@@ -140,6 +148,9 @@ static void say_topic(const struct look *look, const char *topic, const char *mi
 	d->check = "metal.topics";
 	if (missing == NULL) {
 		tdm_doctor_say(d, OK, "seen: %s", topic);
+		if (strcmp(topic, "presence of scratchpads") == 0) /* which is all that any release tells */
+			tdm_doctor_say(d, INFO,
+				"not seen: sizes and places of scratchpads: no function of tt-metal gives both");
 		return;
 	}
 	enum tdm_elf_has has = state_of(look, missing, &at);
@@ -272,30 +283,30 @@ static void say_unknown(struct tdm_doctor *d, const struct tdm_metal_setup *setu
 static void say_preload(struct tdm_doctor *d, const struct tdm_metal_setup *setup)
 {
 	const char *bar = tdm_preload_bar_text(setup->program.bar);
+	bool is_process = setup->type == TDM_METAL_TARGET_PROCESS;
 	d->check = "metal.preload";
-	if (setup->type != TDM_METAL_TARGET_PROCESS) {
+	if (is_process)
+		tdm_doctor_look(d, "process %" PRId32, setup->pid);
+	else
 		tdm_doctor_look(d, "%s", setup->program.path);
-		if (bar != NULL)
-			tdm_doctor_say(d, BROKEN, "%s %s", setup->program.path, bar);
-		else if (setup->type == TDM_METAL_TARGET_PROGRAM)
-			tdm_doctor_say(d, OK, "%s can be preloaded%s", setup->program.path,
-				setup->program.script[0] != '\0' ? ": it runs the script" : "");
-		if (bar != NULL)
-			tdm_doctor_advise(
-				d, NULL, "only the totals that the runtime publishes in shared memory are seen of it");
-		return;
-	}
-	tdm_doctor_look(d, "process %" PRId32, setup->pid);
-	if (!setup->has_preload) {
+	if (bar != NULL && !(is_process && setup->has_preload)) {
+		tdm_doctor_say(d, BROKEN, "%s %s",
+			is_process ? "the preload is not in the process: it" : setup->program.path, bar);
+		tdm_doctor_advise(
+			d, NULL, "only the totals that the runtime publishes in shared memory are seen of it");
+	} else if (setup->type == TDM_METAL_TARGET_PROGRAM) {
+		tdm_doctor_say(d, OK, "%s can be preloaded%s", setup->program.path,
+			setup->program.script[0] != '\0' ? ": it runs the script" : "");
+	} else if (is_process && !setup->has_preload) {
 		tdm_doctor_say(
 			d, WARNING, "the preload is not in the process: nothing of tt-metal is seen buffer by buffer");
 		tdm_doctor_advise(
 			d, "tidemark run -- COMMAND", "start it again this way, or after eval \"$(tidemark env)\"");
-	} else if (setup->tracking == 0 && !setup->has_ledger) {
+	} else if (is_process && setup->tracking == 0 && !setup->has_ledger) {
 		tdm_doctor_say(
 			d, WARNING, "the preload is in the process, but tracking is off: TIDEMARK=1 is not set there");
 		tdm_doctor_advise(d, NULL, "start it again with TIDEMARK=1; 'tidemark env' prints all that is needed");
-	} else
+	} else if (is_process)
 		tdm_doctor_say(d, OK, "the preload is in the process");
 }
 
@@ -348,7 +359,10 @@ void tdm_doctor_metal(struct tdm_doctor *d, const struct tdm_metal_doctor *metal
 	if (setup->err != 0) {
 		tdm_doctor_say(d, BROKEN, "%s%s cannot be looked at: %s",
 			setup->type == TDM_METAL_TARGET_PROCESS ? "process " : "", setup->target, setup->diag.text);
-		tdm_doctor_advise(d, NULL, "name a library, a program or the id of a process");
+		if (setup->err != -EACCES && setup->err != -EPERM)
+			tdm_doctor_advise(d, NULL, "name a library, a program or the id of a process");
+		else if (setup->type != TDM_METAL_TARGET_PROCESS)
+			tdm_doctor_advise(d, NULL, "look as a user who may read it");
 		return;
 	}
 	say_preload(d, setup);

@@ -19,7 +19,7 @@ static ssize_t read_some(int fd, char *dst, size_t cap)
 
 static int read_to_end(int fd, size_t max, struct tdm_buf *out)
 {
-	char chunk[65536];
+	char chunk[8192]; /* stacks may be small */
 	for (size_t total = 0;;) {
 		ssize_t got = read_some(fd, chunk, sizeof chunk);
 		if (got <= 0)

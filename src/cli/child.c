@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -45,28 +46,17 @@ static void give_signals_back(const struct signals *signals)
 	sigprocmask(SIG_SETMASK, &signals->before, NULL);
 }
 
-/* In the child: executes the program, or tells the parent why it cannot. */
+/* In the child: executes the program, or tells the parent why it cannot, in memory that they share: a pipe would take
+ * files, of which there may be none left. */
 __attribute__((noreturn)) static void start(
-	char **argv, void (*prepare)(void *context), void *context, const struct signals *signals, int tell_fd)
+	char **argv, void (*prepare)(void *context), void *context, const struct signals *signals, int *tell)
 {
 	give_signals_back(signals);
 	if (prepare != NULL)
 		prepare(context);
 	execvp(argv[0], argv);
-	int err = errno;
-	ssize_t put = write(tell_fd, &err, sizeof err);
-	_exit(put == (ssize_t)sizeof err ? TDM_CHILD_NOT_EXECUTABLE : TDM_CHILD_NOT_FOUND);
-}
-
-/* The errno of a child that could not start; 0 if it did: exec closes the pipe. */
-static int wait_for_start(int fd)
-{
-	int err = 0;
-	ssize_t got;
-	do
-		got = read(fd, &err, sizeof err);
-	while (got < 0 && errno == EINTR);
-	return got == (ssize_t)sizeof err ? err : 0;
+	*tell = errno;
+	_exit(TDM_CHILD_NOT_EXECUTABLE);
 }
 
 static bool is_passed_on(const siginfo_t *info, pid_t child)
@@ -135,28 +125,26 @@ static void find_left(struct tdm_child_end *end)
 int tdm_child_run(char **argv, void (*prepare)(void *context), void *context, struct tdm_child_end *end)
 {
 	struct signals signals;
-	int tell[2];
+	int status = 0, err = 0;
 	*end = (struct tdm_child_end){ 0 };
-	if (pipe2(tell, O_CLOEXEC) != 0)
+	int *tell = mmap(NULL, sizeof *tell, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (tell == MAP_FAILED)
 		return -errno;
 	take_signals(&signals);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	pid_t child = fork();
 	if (child == 0)
-		start(argv, prepare, context, &signals, tell[1]);
-	int err = child < 0 ? errno : 0;
-	close(tell[1]);
-	if (err == 0)
-		err = wait_for_start(tell[0]);
-	close(tell[0]);
-	int status = 0;
-	if (err == 0)
+		start(argv, prepare, context, &signals, tell);
+	if (child < 0)
+		err = errno;
+	else {
 		status = wait_for_end(child, &signals);
-	else if (child > 0)
-		waitpid(child, &status, 0);
+		err = *tell;
+	}
 	if (err == 0)
 		find_left(end);
 	give_signals_back(&signals);
+	munmap(tell, sizeof *tell);
 	if (err != 0)
 		return -err;
 	end->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;

@@ -198,19 +198,22 @@ const struct tdm_cmd tdm_cmd_dump = {
 		 "[--json] [--reap]\n"
 		 "--chart bank|cores [-o FILE] [--kind KIND] [--pid PID] [--device N]\n"
 		 "--server [--socket FILE]",
-	.description = "Reads the ledgers: the files in shared memory in which libtidemark records what a program "
-		       "holds on its devices. For each process it prints a line for every device and kind of memory, "
-		       "with what is reserved now and the peak, and a table of its live buffers. The program is not "
-		       "disturbed, and it may have ended: what a killed program held is its post-mortem.\n"
-		       "\n"
-		       "'Asked' is the size that the program requested; 'reserved' is what that takes on the device, "
-		       "aligned in every bank. A ledger that cannot be read is reported with the reason.\n"
-		       "\n"
-		       "With --map, the memory of each device is drawn for one bank, because all banks of a kind are "
-		       "allocated in lockstep: a row of cells for each region, its holes with the buffers below and "
-		       "above them, what is free, and how fragmented it is (1 - largest hole / free). Below it are the "
-		       "L1 of a core, where circular buffers grow up towards the L1 buffers, and the use of each core "
-		       "in the grid. Running programs share a map; each ended program has its own.",
+	.description =
+		"Reads the ledgers: the files in shared memory in which libtidemark records what a program "
+		"holds on its devices. For each process it prints a line for every device and kind of memory, "
+		"with what is reserved now and the peak, and a table of its live buffers. The program is not "
+		"disturbed, and it may have ended: what a killed program held is its post-mortem. "
+		"Below the tables are findings, such as buffers that a replayed trace may have overwritten, and what "
+		"to do about them.\n"
+		"\n"
+		"'Asked' is the size that the program requested; 'reserved' is what that takes on the device, "
+		"aligned in every bank. A ledger that cannot be read is reported with the reason.\n"
+		"\n"
+		"With --map, the memory of each device is drawn for one bank, because all banks of a kind are "
+		"allocated in lockstep: a row of cells for each region, its holes with the buffers below and "
+		"above them, what is free, and how fragmented it is (1 - largest hole / free). Below it are the "
+		"L1 of a core, where circular buffers grow up towards the L1 buffers, and the use of each core "
+		"in the grid. Running programs share a map; each ended program has its own.",
 	.opts = dump_opts,
 	.only_options = true,
 	.examples = dump_examples,

@@ -83,7 +83,7 @@ static void put_sh(struct tdm_buf *out, const char *text)
 		put_quoted(out, text, '\'', "'", "'\\''");
 }
 
-/* csh looks for events and for the end of a line within quotes, too. */
+/* csh looks for events within quotes, too. */
 static void put_csh(struct tdm_buf *out, const char *text)
 {
 	if (is_plain(text)) {
@@ -94,7 +94,7 @@ static void put_csh(struct tdm_buf *out, const char *text)
 	for (; *text != '\0'; text++) {
 		if (*text == '\'')
 			tdm_buf_puts(out, "'\\'");
-		else if (*text == '!' || *text == '\n')
+		else if (*text == '!')
 			tdm_buf_putc(out, '\\');
 		tdm_buf_putc(out, *text);
 	}
@@ -159,9 +159,8 @@ static void put_module(struct tdm_buf *out, const struct variable *v)
 
 static void put_docker_option(struct tdm_buf *out, const char *option, const char *value)
 {
-	tdm_buf_printf(out, "%s ", option);
+	tdm_buf_printf(out, "%s%s ", out->len != 0 ? " " : "", option);
 	put_sh(out, value);
-	tdm_buf_putc(out, '\n');
 }
 
 /* The preload, and the library that it needs: at the same places inside. Ledgers outside of the container. */
@@ -200,7 +199,9 @@ static int put_docker(struct request *request, const struct variables *all, stru
 		snprintf(text, sizeof text, "%s=%s", all->list[i].name, all->list[i].value);
 		put_docker_option(out, "--env", text);
 	}
-	return put_mounts(request, out, NULL);
+	int err = put_mounts(request, out, NULL);
+	tdm_buf_putc(out, '\n');
+	return err;
 }
 
 /* --export=ALL,NAME=value,...: values with a comma cannot be written. */
@@ -278,7 +279,7 @@ static void add_preload(struct request *request, enum form form, struct variable
 	if (!request->off && request->preload.reason[0] != '\0') {
 		tdm_cmd_error(request->cmd,
 			"%s %s: programs that use tt-metal will not be seen buffer by buffer; " TDM_PRELOAD_REMEDY
-			" (--no-preload: this is what you want)",
+			", or use --no-preload if that is what you want",
 			request->preload.path[0] != '\0' ? request->preload.path : TDM_PRELOAD_NAME,
 			request->preload.reason);
 		return;
@@ -330,7 +331,8 @@ static int check(struct request *request, enum form *form)
 		if (len >= (int)sizeof request->full_dir)
 			return tdm_cmd_usage_error(request->cmd, "--dir: %s", tdm_err_text(-ENAMETOOLONG));
 	}
-	const char *bad = *form == DOCKER ? "\n:" : *form > FISH && *form != JOB ? "\n" : "";
+	/* What csh evaluates comes as words, one of each line. */
+	const char *bad = *form == DOCKER ? "\n:" : *form == CSH || (*form > FISH && *form != JOB) ? "\n" : "";
 	if (request->full_dir[strcspn(request->full_dir, bad)] != '\0')
 		return tdm_cmd_usage_error(
 			request->cmd, "--dir '%s': this format cannot write such a name", request->dir);
@@ -385,6 +387,7 @@ static const struct tdm_example env_examples[] = {
 		"track every program that this shell starts from now on; in a .envrc of direnv, too" },
 	{ "eval \"$(tidemark env --off)\"", "no more" },
 	{ "tidemark env --shell fish | source", "the same in fish" },
+	{ "eval \"`tidemark env --shell csh`\"", "the same in csh and tcsh, where the quotes are needed, too" },
 	{ "docker run $(tidemark env --format docker) IMAGE", "track what runs in a container" },
 	{ "sbatch $(tidemark env --format slurm) job.sh", "track a job of Slurm" },
 	{ NULL, NULL },
@@ -407,6 +410,12 @@ const struct tdm_cmd tdm_cmd_env = {
 		"LD_PRELOAD "
 		"of later. For conda, put the line with eval into etc/conda/activate.d, and the one with --off into "
 		"etc/conda/deactivate.d.\n"
+		"\n"
+		"The options for docker, and that for Slurm, are one line, to be put into a command as in the "
+		"examples. If a "
+		"name has blanks or other characters that a shell looks for, let eval read the command: eval \"docker "
+		"run "
+		"$(tidemark env --format docker) IMAGE\".\n"
 		"\n"
 		"A container needs the two libraries, at the same place as outside, and the directory of the ledgers, "
 		"which the "

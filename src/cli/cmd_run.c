@@ -23,6 +23,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,14 +37,25 @@ struct request {
 	bool keep, no_preload;
 	uint64_t depth; /* of call stacks; 0: none */
 	const char *json_path, *dir;
-	int json_fd;                        /* -1: none */
-	char base[TDM_LEDGER_PATH_MAX];     /* the user's folder, absolute */
-	char own[TDM_LEDGER_PATH_MAX + 64]; /* the program's own folder, inside of it */
+	int json_fd;                            /* -1: none */
+	char base[TDM_LEDGER_PATH_MAX];         /* the user's folder, absolute */
+	char own[TDM_LEDGER_PATH_MAX + 64];     /* the program's own folder, inside of it; "": there is none */
+	char unseen[TDM_LEDGER_PATH_MAX + 160]; /* why nothing is seen; "": something may be */
 	struct tdm_preload preload;
 	struct tdm_buf preloaded; /* the value of LD_PRELOAD; empty: it stays as it is */
 };
 
-/* Makes the program's folder, with the same access as the ledgers in it will have. */
+/* Nothing will be seen. The program runs all the same: who watches it must not stop it. */
+__attribute__((format(printf, 2, 3))) static void give_up(struct request *request, const char *format, ...)
+{
+	va_list values;
+	va_start(values, format);
+	vsnprintf(request->unseen, sizeof request->unseen, format, values);
+	va_end(values);
+}
+
+/* Makes the program's folder, with the same access as the ledgers in it will have. A folder that the user names and
+ * that is none is wrong usage. */
 static int make_dir(struct request *request)
 {
 	const char *dir = tdm_ledger_dir(request->dir);
@@ -53,17 +65,23 @@ static int make_dir(struct request *request)
 	/* Another program that ends may remove the user's folder while it is empty. */
 	for (int i = 0; !made && i < DIR_TRIES; i++) {
 		int fd = tdm_ledger_open_folder(dir, mode, request->base);
-		if (fd < 0)
-			return tdm_cmd_error(request->cmd,
-				"cannot use %s for ledgers: %s; --dir DIR names another place", dir, tdm_err_text(fd));
+		if (fd < 0) {
+			give_up(request, "cannot use %s for ledgers: %s; --dir DIR names another place", dir,
+				tdm_err_text(fd));
+			bool is_wrong = request->dir != NULL && (fd == -ENOENT || fd == -ENOTDIR);
+			return is_wrong ? tdm_cmd_error(request->cmd, "%s", request->unseen) : 0;
+		}
 		close(fd);
 		snprintf(request->own, sizeof request->own, "%s/" TDM_LEDGER_RUN_PREFIX "%d.XXXXXX", request->base,
 			(int)getpid());
 		made = mkdtemp(request->own) != NULL;
 	}
-	if (!made || chmod(request->own, tdm_ledger_folder_mode(mode)) != 0)
-		return tdm_cmd_error(request->cmd, "cannot make a directory in %s: %s; --dir DIR names another place",
-			dir, tdm_err_text(-errno));
+	if (made && chmod(request->own, tdm_ledger_folder_mode(mode)) == 0)
+		return 0;
+	give_up(request, "cannot make a directory in %s: %s; --dir DIR names another place", dir, tdm_err_text(-errno));
+	if (made)
+		rmdir(request->own);
+	request->own[0] = '\0';
 	return 0;
 }
 
@@ -85,6 +103,8 @@ static void set_environment(void *context)
 {
 	const struct request *request = context;
 	char depth[24];
+	if (request->own[0] == '\0')
+		return;
 	setenv("TIDEMARK", "1", 1);
 	setenv("TIDEMARK_KEEP", "1", 1);
 	setenv("TIDEMARK_DIR", request->own, 1);
@@ -104,7 +124,7 @@ static int find_preload(struct request *request)
 	if (request->preload.reason[0] != '\0') {
 		tdm_cmd_error(request->cmd,
 			"%s %s: programs that use tt-metal are not seen buffer by buffer; " TDM_PRELOAD_REMEDY
-			" (--no-preload: this is what you want)",
+			", or use --no-preload if that is what you want",
 			request->preload.path[0] != '\0' ? request->preload.path : TDM_PRELOAD_NAME,
 			request->preload.reason);
 		return 0;
@@ -160,6 +180,8 @@ static void find_left(const struct tdm_child_end *child, const struct tdm_pictur
 static void clean_up(const struct request *request, const struct tdm_ledgers *ledgers, bool has_left)
 {
 	const struct tdm_picture *picture = ledgers->picture;
+	if (request->own[0] == '\0')
+		return;
 	for (size_t i = 0; picture != NULL && i < picture->process_count; i++) {
 		const struct tdm_picture_process *process = &picture->processes[i];
 		if (process->life != TDM_LIFE_ENDED)
@@ -191,17 +213,18 @@ static int write_json(
 	return err;
 }
 
-static void print_summary(const struct request *request, struct tdm_ledgers *ledgers, struct tdm_run_end *end)
+static void print_summary(const struct request *request, const struct tdm_picture *picture, struct tdm_run_end *end)
 {
 	struct tdm_live_report report = {
-		.picture = ledgers->picture,
+		.picture = picture,
 		.term = tdm_term_detect(STDERR_FILENO),
 		.dir = request->own,
 		.stacks = request->depth != 0,
 	};
 	struct tdm_buf out;
-	for (size_t i = 0; i < ledgers->picture->process_count; i++)
-		end->still_running += ledgers->picture->processes[i].life == TDM_LIFE_RUNS;
+	end->unseen = request->unseen[0] != '\0' ? request->unseen : NULL;
+	for (size_t i = 0; i < picture->process_count; i++)
+		end->still_running += picture->processes[i].life == TDM_LIFE_RUNS;
 	tdm_buf_init(&out);
 	tdm_run_text(&report, end, &out);
 	fflush(stdout);
@@ -215,14 +238,33 @@ static void print_summary(const struct request *request, struct tdm_ledgers *led
 		tdm_cmd_error(request->cmd, "cannot write %s: %s", request->json_path, tdm_err_text(err));
 }
 
+/* Looks at the ledgers, and why there may be none. */
+static void look(struct request *request, struct tdm_ledgers *ledgers)
+{
+	if (request->own[0] == '\0')
+		return;
+	int err = tdm_ledger_failure(request->own);
+	if (err != 0)
+		give_up(request, "a process could not make its ledger in %s: %s%s", request->base, tdm_err_text(err),
+			err == -EFBIG ? " (its limit, see 'ulimit -f')" : "");
+	if (tdm_ledgers_open(request->cmd, (struct tdm_state_options){ .ledger_dir = request->own }, ledgers) == 0 &&
+		tdm_ledgers_look(request->cmd, ledgers, TDM_WISH_EVENTS) == 0)
+		return;
+	if (err == 0)
+		give_up(request, "the ledgers in %s could not be read", request->own);
+	tdm_ledgers_done(ledgers); /* gives descriptors back, which may be few */
+}
+
 static int run_program(struct request *request, char **command)
 {
+	static const struct tdm_picture nothing;
 	struct tdm_child_end child;
 	struct tdm_ledgers ledgers = { 0 };
 	uint64_t begin = tdm_clock_ns();
 	int err = tdm_child_run(command, set_environment, request, &child);
 	if (err != 0) {
-		tdm_ledger_reap_run(request->own);
+		if (request->own[0] != '\0')
+			tdm_ledger_reap_run(request->own);
 		rmdir(request->base); /* only succeeds if it is empty */
 		tdm_cmd_error(request->cmd, "cannot run '%s': %s", command[0], tdm_err_text(err));
 		return err == -ENOENT ? TDM_CHILD_NOT_FOUND : TDM_CHILD_NOT_EXECUTABLE;
@@ -232,42 +274,51 @@ static int run_program(struct request *request, char **command)
 		.exit_code = child.exit_code,
 		.signal = child.signal,
 		.took_ns = tdm_clock_ns() - begin,
-		.is_preloaded = request->preloaded.len != 0,
+		.is_preloaded = request->preloaded.len != 0 && request->own[0] != '\0',
 	};
 	struct tdm_run_left left[TDM_CHILD_LEFT_MAX] = { 0 };
 	struct tdm_program_file program;
-	if (request->preloaded.len != 0 && tdm_program_find(&program, command[0], NULL) == 0) {
+	if (end.is_preloaded && tdm_program_find(&program, command[0], NULL) == 0) {
 		end.program = program.path;
 		end.bar = tdm_preload_bar_text(program.bar);
 	}
-	if (tdm_ledgers_open(request->cmd, (struct tdm_state_options){ .ledger_dir = request->own }, &ledgers) == 0 &&
-		tdm_ledgers_look(request->cmd, &ledgers, TDM_WISH_EVENTS) == 0) {
-		find_left(&child, ledgers.picture, left, &end);
-		print_summary(request, &ledgers, &end);
-	}
+	look(request, &ledgers);
+	const struct tdm_picture *picture = ledgers.picture != NULL ? ledgers.picture : &nothing;
+	find_left(&child, picture, left, &end);
+	print_summary(request, picture, &end);
 	clean_up(request, &ledgers, child.has_left);
 	tdm_ledgers_done(&ledgers);
 	return child.exit_code;
 }
 
-static int cmd_run_run(struct tdm_args *args)
+static int run_request(struct request *request, struct tdm_args *args)
 {
-	struct request request = { .cmd = args->cmd };
-	int code = tdm_args_read(args, &request);
+	int code = tdm_args_read(args, request);
 	if (code == 0 && args->positional_count == 0)
 		return tdm_cmd_usage_error(args->cmd, "which program? tidemark run -- CMD ARGUMENT...");
 	if (code == 0)
-		code = open_json(&request);
+		code = open_json(request);
 	if (code == 0)
-		code = find_preload(&request);
+		code = find_preload(request);
 	if (code == 0)
-		code = make_dir(&request);
+		code = make_dir(request);
 	if (code == 0) {
-		code = run_program(&request, args->positional);
-		if (request.json_fd >= 0)
-			close(request.json_fd);
+		code = run_program(request, args->positional);
+		if (request->json_fd >= 0)
+			close(request->json_fd);
 	}
-	tdm_buf_done(&request.preloaded);
+	tdm_buf_done(&request->preloaded);
+	return code;
+}
+
+static int cmd_run_run(struct tdm_args *args)
+{
+	struct request *request = calloc(1, sizeof *request); /* stacks may be small */
+	if (request == NULL)
+		return tdm_cmd_error(args->cmd, "out of memory");
+	request->cmd = args->cmd;
+	int code = run_request(request, args);
+	free(request);
 	return code;
 }
 
@@ -293,7 +344,7 @@ static const struct tdm_example run_examples[] = {
 };
 
 static const struct tdm_help_row run_exits[] = {
-	{ "2", "wrong usage, or ledgers or the --json file could not be created: the program was not run" },
+	{ "2", "wrong usage, no such --dir, or the --json file could not be created: the program was not run" },
 	{ "126", "the program could not be executed" },
 	{ "127", "it was not found" },
 	{ "128+N", "it was killed by signal N" },
@@ -323,9 +374,12 @@ const struct tdm_cmd tdm_cmd_run = {
 		"\n"
 		"After the program has ended, a summary on standard error shows for each of its processes, and for "
 		"every device and kind of memory, how much was reserved at the peak and at the end; which buffers were "
-		"never freed, by the site that allocated them; and double frees, unknown frees, buffers reported again "
-		"while live, out-of-memory reports and lost events; what replayed traces may have overwritten, and "
-		"the sizes that a device has to be opened with. While the program runs, 'tidemark dump' shows it.",
+		"never freed, by the site that allocated them; double frees, unknown frees, buffers reported again "
+		"while live, out-of-memory reports and lost events; what replayed traces may have overwritten; "
+		"programs "
+		"that tt-metal refused, because their circular buffers did not fit; buffers that were live when their "
+		"device was closed; whether tt-metal's own figures agree; and the sizes that a device has to be opened "
+		"with. While the program runs, 'tidemark dump' and 'tidemark top' show it.",
 	.opts = run_opts,
 	.examples = run_examples,
 	.exits = run_exits,

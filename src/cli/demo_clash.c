@@ -61,8 +61,19 @@ static void explain(const struct clash *c, const struct tdm_l1_verdict *verdict)
 static void note_clash(struct clash *c, uint32_t number, const struct tdm_l1_verdict *verdict)
 {
 	const struct tdm_card *model = tdm_demo_card_model(c->card);
-	uint64_t per_core = verdict->cb_end - tdm_card_get(model, TDM_CARD_L1_BASE);
-	tidemark_out_of_memory(number, TIDEMARK_CB, per_core * tdm_card_get(model, TDM_CARD_L1_BANKS), per_core);
+	struct tidemark_clash clash = TIDEMARK_CLASH_INIT;
+	clash.device = number;
+	clash.program = tidemark_name(conv2d.name);
+	clash.begin = tdm_card_get(model, TDM_CARD_L1_BASE);
+	clash.end = verdict->cb_end;
+	if (verdict->clash == TDM_L1_BEYOND)
+		clash.l1_size = verdict->obstacle;
+	else
+		clash.l1_lowest = verdict->obstacle;
+	clash.cores.x1 = (uint16_t)(tdm_card_get(model, TDM_CARD_GRID_X) - 1);
+	clash.cores.y1 = (uint16_t)(tdm_card_get(model, TDM_CARD_GRID_Y) - 1);
+	clash.range_count = 1;
+	tidemark_report_clash(&clash);
 	if (c->clashes++ == 0 && c->explains)
 		explain(c, verdict);
 }

@@ -58,9 +58,10 @@ void tdm_preload_find(struct tdm_preload *preload)
 	}
 	if (tdm_program_takes(preload->path, &diag) != 0)
 		snprintf(preload->reason, sizeof preload->reason, "cannot be loaded: %.200s", diag.text);
-	else if (preload->path[strcspn(preload->path, separators)] != '\0')
+	else if (preload->path[strcspn(preload->path, ": \n")] != '\0')
 		snprintf(preload->reason, sizeof preload->reason,
-			"cannot be preloaded: its path has a blank or a colon, which separate files in LD_PRELOAD");
+			"cannot be preloaded: its path has a blank or a colon, which separate files in LD_PRELOAD, or "
+			"the end of a line");
 }
 
 void tdm_preload_join(const char *old, const char *path, struct tdm_buf *out)

@@ -22,7 +22,8 @@
 static_assert((int)TIDEMARK_KIND_COUNT == (int)TDM_KIND_COUNT, "tidemark.h has a different list of kinds");
 static_assert((int)TIDEMARK_CONFIG == (int)TDM_KIND_CONFIG, "tidemark.h numbers the kinds differently");
 static_assert((int)TIDEMARK_VIEW == (int)TDM_SLOT_VIEW && (int)TIDEMARK_NO_ADDRESS == (int)TDM_SLOT_NO_ADDRESS &&
-		      (int)TIDEMARK_SHARED == (int)TDM_SLOT_SHARED,
+		      (int)TIDEMARK_SHARED == (int)TDM_SLOT_SHARED &&
+		      (int)TIDEMARK_ESTIMATED == (int)TDM_SLOT_ESTIMATED,
 	"tidemark.h numbers the flags differently");
 static_assert(sizeof(struct tidemark_region) == sizeof(struct tdm_ledger_region), "regions are copied byte by byte");
 
@@ -202,7 +203,8 @@ static int alloc_entered(const struct tidemark_buffer *b, enum tdm_client_how ho
 	struct tdm_writer *writer;
 	memcpy(&whole, b,
 		b->size < sizeof whole ? b->size : sizeof whole); /* a program may have an older or a newer header */
-	if ((whole.flags & ~(uint32_t)(TDM_SLOT_VIEW | TDM_SLOT_NO_ADDRESS | TDM_SLOT_SHARED)) != 0 ||
+	if ((whole.flags & ~(uint32_t)(TDM_SLOT_VIEW | TDM_SLOT_NO_ADDRESS | TDM_SLOT_SHARED | TDM_SLOT_ESTIMATED)) !=
+			0 ||
 		((whole.flags & TDM_SLOT_SHARED) != 0 && !tdm_kind_is_per_core(whole.kind)) ||
 		(whole.ranges != NULL && whole.range_count <= TDM_LEDGER_RANGES_MAX &&
 			!tdm_ranges_are_valid(whole.ranges, whole.range_count)))
@@ -218,6 +220,10 @@ static int alloc_entered(const struct tidemark_buffer *b, enum tdm_client_how ho
 	if (whole.frames != NULL && !tdm_stack_is_valid(writer, whole.frames, whole.frame_count))
 		return tdm_client_lose(TDM_LOSS_INVALID, -EINVAL);
 	add_extras(writer, &whole, &extra, frame);
+	if ((whole.flags & TDM_SLOT_ESTIMATED) != 0) {
+		whole.banks = 1;
+		whole.bytes_per_bank = whole.bytes;
+	}
 	uint32_t banks = whole.banks != 0 ? whole.banks : default_banks(device, &whole);
 	if (whole.bytes_per_bank == 0)
 		whole.bytes_per_bank = bytes_in_bank(whole.bytes, banks);
@@ -349,18 +355,23 @@ int tdm_client_open(struct tdm_writer **writer)
 	return tdm_client_why_no_writer();
 }
 
-int tdm_client_open_device(uint32_t number, struct tdm_writer **writer, struct tdm_wdevice **device)
+struct tdm_wdevice *tdm_client_open_device(uint32_t number, bool is_valid, int *err)
 {
-	*device = NULL;
+	struct tdm_writer *writer;
+	struct tdm_wdevice *device = NULL;
+	*err = 0;
 	if (!tidemark_active_)
-		return -ESHUTDOWN;
-	if (!enter())
-		return tdm_client_lose(TDM_LOSS_NESTED, -EBUSY);
-	*device = any_device(number, writer);
-	if (*device != NULL)
-		return 0;
-	leave();
-	return why_no_device(*writer);
+		return NULL;
+	if (!is_valid || !enter()) {
+		*err = is_valid ? tdm_client_lose(TDM_LOSS_NESTED, -EBUSY) : tdm_client_lose(TDM_LOSS_INVALID, -EINVAL);
+		return NULL;
+	}
+	device = any_device(number, &writer);
+	if (device == NULL) {
+		leave();
+		*err = tdm_client_off_is_fine(why_no_device(writer));
+	}
+	return device;
 }
 
 void tdm_client_leave(void)
@@ -370,13 +381,10 @@ void tdm_client_leave(void)
 
 int64_t tdm_client_free_matching(uint32_t number, uint32_t kind, uint64_t mask, uint64_t id)
 {
-	struct tdm_writer *writer;
-	struct tdm_wdevice *device;
-	if (kind >= TIDEMARK_KIND_COUNT)
-		return tidemark_active_ ? tdm_client_lose(TDM_LOSS_INVALID, -EINVAL) : 0;
-	int err = tdm_client_open_device(number, &writer, &device);
-	if (err != 0)
-		return tdm_client_off_is_fine(err);
+	int err;
+	struct tdm_wdevice *device = tdm_client_open_device(number, kind < TIDEMARK_KIND_COUNT, &err);
+	if (device == NULL)
+		return err;
 	bool is_tracked = tdm_tracker_mode() != 0;
 	int64_t count =
 		tdm_writer_free_all(device, tdm_thread.record, kind, mask, id, is_tracked ? tdm_tracker_free : NULL);
@@ -391,21 +399,17 @@ int64_t tidemark_free_all(uint32_t number, uint32_t kind)
 
 int tidemark_describe_device(const struct tidemark_device *d)
 {
-	struct tdm_writer *writer;
-	struct tdm_wdevice *device;
 	struct tdm_ledger_region regions[TDM_LEDGER_REGIONS];
+	int err;
 	tdm_client_look_for_daemon();
-	if (!tidemark_active_)
-		return 0;
-	if (d == NULL || d->size < FIRST_DEVICE || (d->region_count != 0 && d->regions == NULL) ||
-		(d->region_size != 0 && d->region_size < FIRST_REGION))
-		return tdm_client_lose(TDM_LOSS_INVALID, -EINVAL);
-	int err = tdm_client_open_device(d->number, &writer, &device);
-	if (err != 0)
-		return tdm_client_off_is_fine(err);
+	bool is_valid = d != NULL && d->size >= FIRST_DEVICE && (d->region_count == 0 || d->regions != NULL) &&
+			(d->region_size == 0 || d->region_size >= FIRST_REGION);
+	struct tdm_wdevice *device = tdm_client_open_device(is_valid ? d->number : 0, is_valid, &err);
+	if (device == NULL)
+		return err;
 	uint32_t count = d->region_count < TDM_LEDGER_REGIONS ? d->region_count : TDM_LEDGER_REGIONS;
 	if (count != d->region_count)
-		tdm_writer_lost(writer, TDM_LOSS_TEXT);
+		tdm_writer_lost(device->writer, TDM_LOSS_TEXT);
 	size_t step = d->region_size != 0 ? d->region_size : FIRST_REGION;
 	for (uint32_t i = 0; i < count; i++)
 		memcpy(&regions[i], (const char *)d->regions + i * step, sizeof *regions);

@@ -26,6 +26,7 @@ enum {
 	SKIP_FIRST = 256,   /* reports to skip after the first failure to make a ledger; */
 	SKIP_MAX = 1 << 20, /* doubled after each further failure, up to this */
 	FIRST_PRIORITY = 101,
+	SETTING_MAX = 32,
 };
 static const char default_socket[] = "/tmp/tt_allocation_server.sock";
 
@@ -41,6 +42,10 @@ static pid_t last_pid;
 static _Atomic pid_t own_pid; /* the process for which this memory was prepared */
 static _Atomic bool atfork_registered;
 static bool is_auto;
+/* What the environment said when the program began. It may be cleared, or overwritten, before the first report. */
+static struct {
+	char dir[TDM_LEDGER_PATH_MAX], mode[SETTING_MAX], ring[SETTING_MAX]; /* "": nothing, or too long */
+} at_start;
 static sem_t *exit_note; /* posted when the process exits; in memory that stays */
 
 void tdm_thread_refresh(struct tdm_writer *writer)
@@ -284,9 +289,26 @@ static uint32_t read_depth(void)
 	return *end != '\0' ? 0 : value > STACK_DEPTH_MAX ? STACK_DEPTH_MAX : (uint32_t)value;
 }
 
+static void keep_setting(char *kept, size_t size, const char *name)
+{
+	const char *value = secure_getenv(name);
+	if (value != NULL && strlen(value) < size)
+		strcpy(kept, value);
+}
+
+/* NULL: not set. */
+static const char *setting(const char *name, const char *kept)
+{
+	const char *value = secure_getenv(name);
+	return value != NULL ? value : kept[0] != '\0' ? kept : NULL;
+}
+
 __attribute__((constructor(FIRST_PRIORITY))) static void client_start(void)
 {
 	const char *own = secure_getenv("TIDEMARK"), *other = secure_getenv("TT_ALLOC_TRACKING_ENABLED");
+	keep_setting(at_start.dir, sizeof at_start.dir, "TIDEMARK_DIR");
+	keep_setting(at_start.mode, sizeof at_start.mode, "TIDEMARK_MODE");
+	keep_setting(at_start.ring, sizeof at_start.ring, "TIDEMARK_RING");
 	tdm_client.stack_depth = read_depth();
 	if (tdm_client.stack_depth != 0)
 		atomic_fetch_or(&tdm_rare, TDM_RARE_STACKS);
@@ -309,17 +331,18 @@ static void note_gone(struct tdm_writer *writer)
 /* Makes the ledger; the page's lock is held. */
 static struct tdm_writer *make_writer(struct tdm_live_page *page)
 {
-	const char *dir = secure_getenv("TIDEMARK_DIR");
+	const char *dir = setting("TIDEMARK_DIR", at_start.dir);
 	struct tdm_writer_options options = { .dir = dir != NULL && dir[0] != '\0' ? dir : TDM_LEDGER_DEFAULT_DIR };
 	struct tdm_writer *writer = NULL;
 	pid_t pid = getpid();
 	struct tdm_writer *parent = last_writer != NULL && last_pid != pid ? last_writer : NULL;
-	if (tdm_ledger_parse_mode(secure_getenv("TIDEMARK_MODE"), &options.mode) != 0)
+	if (tdm_ledger_parse_mode(setting("TIDEMARK_MODE", at_start.mode), &options.mode) != 0)
 		options.flags |= TDM_LEDGER_BAD_MODE;
-	if (tdm_ledger_parse_ring(secure_getenv("TIDEMARK_RING"), &options.ring_records) != 0)
+	if (tdm_ledger_parse_ring(setting("TIDEMARK_RING", at_start.ring), &options.ring_records) != 0)
 		options.flags |= TDM_LEDGER_BAD_RING;
 	int err = tdm_writer_new(&options, &writer);
 	if (err != 0) {
+		tdm_ledger_leave_failure(options.dir, err);
 		uint32_t shift = page->failures < 12 ? page->failures : 12;
 		uint32_t skip = (uint32_t)SKIP_FIRST << shift;
 		atomic_store(&page->skip, skip < SKIP_MAX ? skip : SKIP_MAX);

@@ -103,15 +103,17 @@ int tdm_client_report(const struct tidemark_buffer *buffer, enum tdm_client_how 
 /* Counts a report that is not recorded, and returns `err`. */
 int tdm_client_lose(enum tdm_ledger_loss loss, int err);
 
-/* For the rarer calls: enter the library and set the writer, and a device. 0, then tdm_client_leave() is due; or a
- * negative code, -ESHUTDOWN if tracking is off, which is not an error of the public functions. */
+/* For the rarer calls: enters the library and sets the writer. 0, then tdm_client_leave() is due; or a negative code,
+ * -ESHUTDOWN if tracking is off, which is not an error of the public functions. */
 int tdm_client_open(struct tdm_writer **writer);
-int tdm_client_open_device(uint32_t number, struct tdm_writer **writer, struct tdm_wdevice **device);
 void tdm_client_leave(void);
 static inline int tdm_client_off_is_fine(int err)
 {
 	return err == -ESHUTDOWN ? 0 : err;
 }
+/* The same for a report about a device; `is_valid`: its other arguments are possible. NULL: *err is the result of the
+ * public function. */
+struct tdm_wdevice *tdm_client_open_device(uint32_t number, bool is_valid, int *err);
 
 /* In a forked child: resets the lock of counters and remarks. */
 void tdm_reports_after_fork(void);

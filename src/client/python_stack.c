@@ -1,4 +1,5 @@
 #include "client/python_stack.h"
+#include "client/python_frames.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -30,22 +31,35 @@ static struct {
 	int (*gc_disable)(void);
 	int (*gc_enable)(void);
 	const unsigned long *version;
+	const char *(*version_text)(void);
+	void *eval;     /* the function that runs Python code */
+	void *run_main; /* the one that runs a program and then ends the interpreter */
+	object *(*main_interpreter)(void);
+	object *(*latest_interpreter)(void); /* of those that exist */
 } python;
 
 static const char *const names[] = { "Py_IsInitialized", "PyGILState_GetThisThreadState", "_PyThreadState_UncheckedGet",
 	"PyEval_GetFrame", "PyFrame_GetCode", "PyFrame_GetBack", "PyFrame_GetLineNumber", "PyObject_GetAttrString",
 	"PyUnicode_AsUTF8AndSize", "Py_DecRef", "PyErr_Fetch", "PyErr_Restore", "PyErr_Clear", "PyGC_Disable",
-	"PyGC_Enable", "Py_Version" };
-enum { NAMES = sizeof names / sizeof names[0], NEEDED = NAMES - 3, CURRENT = 2 };
+	"PyGC_Enable", "Py_Version", "Py_GetVersion", "_PyEval_EvalFrameDefault", "Py_RunMain",
+	"PyInterpreterState_Main", "PyInterpreterState_Head" };
+enum { NAMES = sizeof names / sizeof names[0], NEEDED = NAMES - 8, CURRENT = 2 };
 static_assert(sizeof python == NAMES * sizeof(void *), "a function has no name");
 
 enum { UNKNOWN, HERE, ABSENT };
 static _Atomic int state;
 static _Atomic bool is_forked; /* then the loader is not asked: a thread of the parent may have had its lock */
-static uintptr_t python_low, python_high;     /* the interpreter's code */
-static uintptr_t handlers_low, handlers_high; /* where signal handlers return to */
+struct range {
+	uintptr_t low, high;
+};
+static unsigned long version;       /* 0x030b02f0 is 3.11.2; 0: not known */
+static struct range interpreter;    /* its code */
+static struct range eval, run_main; /* of that, two functions */
+static struct range handlers;       /* where signal handlers return to */
 
+#define FIRST_WITH_GROUPS   0x030b0000 /* before, each Python frame had a call of that function for itself */
 #define FIRST_WITH_LATER_GC 0x030c0000 /* from 3.12 on, making an object never runs the garbage collector */
+#define FIRST_THAT_CHANGES  0x030c0000 /* before, a thread's own state was the first that it had, of any interpreter */
 
 /* Several threads may find the same at once: who comes second changes nothing. */
 static void set_word(void *to, uintptr_t word)
@@ -55,26 +69,53 @@ static void set_word(void *to, uintptr_t word)
 		__atomic_store_n(place, word, __ATOMIC_RELAXED);
 }
 
-static bool find_module(uintptr_t address, uintptr_t *low, uintptr_t *high)
+static bool is_in(const struct range *range, uint64_t frame)
+{
+	return frame >= range->low && frame < range->high;
+}
+
+static bool find_module(uintptr_t address, struct range *range)
 {
 	struct dl_find_object found;
 	if (_dl_find_object((void *)address, &found) != 0)
 		return false;
-	set_word(low, (uintptr_t)found.dlfo_map_start);
-	set_word(high, (uintptr_t)found.dlfo_map_end);
+	set_word(&range->low, (uintptr_t)found.dlfo_map_start);
+	set_word(&range->high, (uintptr_t)found.dlfo_map_end);
 	return true;
+}
+
+/* A function's symbol says where it ends. */
+static void find_function(void *function, struct range *range)
+{
+	Dl_info info;
+	void *symbol = NULL;
+	if (function == NULL || dladdr1(function, &info, &symbol, RTLD_DL_SYMENT) == 0 || symbol == NULL)
+		return;
+	set_word(&range->low, (uintptr_t)function);
+	set_word(&range->high, (uintptr_t)function + ((const ElfW(Sym) *)symbol)->st_size);
 }
 
 /* Signal handlers return to a function of libc, or of the page that Linux gives to each process. */
 static bool find_handlers(void)
 {
 #if defined(__x86_64__)
-	return find_module((uintptr_t)dlsym(RTLD_DEFAULT, "gnu_get_libc_version"), &handlers_low, &handlers_high);
+	return find_module((uintptr_t)dlsym(RTLD_DEFAULT, "gnu_get_libc_version"), &handlers);
 #else
-	set_word(&handlers_low, getauxval(AT_SYSINFO_EHDR));
-	set_word(&handlers_high, handlers_low + getauxval(AT_PAGESZ));
-	return handlers_low != 0;
+	set_word(&handlers.low, getauxval(AT_SYSINFO_EHDR));
+	set_word(&handlers.high, handlers.low + getauxval(AT_PAGESZ));
+	return handlers.low != 0;
 #endif
+}
+
+/* Like Py_Version, which is there from 3.11 on; before, only the text has it. */
+static unsigned long find_version(void)
+{
+	unsigned major = 0, minor = 0;
+	if (python.version != NULL)
+		return *python.version;
+	return python.version_text != NULL && sscanf(python.version_text(), "%u.%u", &major, &minor) == 2
+		       ? (unsigned long)(major & 0xff) << 24 | (minor & 0xff) << 16
+		       : 0;
 }
 
 static bool find_python(void)
@@ -89,7 +130,11 @@ static bool find_python(void)
 	}
 	for (int i = 0; i < NAMES; i++)
 		set_word((char *)&python + i * sizeof(void *), (uintptr_t)found[i]);
-	return find_handlers() && find_module((uintptr_t)found[NEEDED - 1], &python_low, &python_high);
+	find_function(python.eval, &eval);
+	find_function(python.run_main, &run_main);
+	set_word(&version, find_version());
+	tdm_python_frames_find(version);
+	return find_handlers() && find_module((uintptr_t)found[NEEDED - 1], &interpreter);
 }
 
 bool tdm_python_is_here(void)
@@ -126,13 +171,8 @@ static bool is_handler_return(uint64_t frame)
 #else
 	static const char code[] = "";
 #endif
-	return frame >= handlers_low && frame < handlers_high && handlers_high - frame >= sizeof code &&
+	return is_in(&handlers, frame) && handlers.high - frame >= sizeof code &&
 	       memcmp((const void *)(uintptr_t)frame, code, sizeof code - 1) == 0;
-}
-
-static bool is_python(uint64_t frame)
-{
-	return frame >= python_low && frame < python_high;
 }
 
 /*
@@ -146,18 +186,10 @@ static bool may_be_in_handler(const uint64_t *frames, uint32_t count, bool is_ex
 	for (uint32_t i = 0; i < count; i++) {
 		if (is_handler_return(frames[i]))
 			return true;
-		if (is_exact && is_python(frames[i]))
+		if (is_exact && is_in(&interpreter, frames[i]))
 			return false;
 	}
 	return sigprocmask(SIG_BLOCK, NULL, &blocked) != 0 || !sigisemptyset(&blocked);
-}
-
-/* Whether the thread holds the GIL. PyGILState_Check() says yes before the interpreter's start, after its end, and
- * always once there was a second interpreter. */
-static bool holds_gil(void)
-{
-	object *own;
-	return python.is_initialized() && (own = python.own_thread()) != NULL && own == python.current_thread();
 }
 
 /* The text of an attribute of a code object, cut to its last `max` bytes at most. Stays valid with the code object. */
@@ -179,37 +211,34 @@ static const char *code_text(object *code, const char *name, size_t max)
 	return text;
 }
 
-/* "file.py:12 function" as a frame; 0 if it has no text or there is no room. */
+/* The frame as text; 0 if it has none or there is no room. */
 static uint64_t put_frame(struct tdm_writer *writer, object *frame)
 {
-	enum { NAME_MAX_BYTES = 96, FILE_MAX_BYTES = TDM_LEDGER_TEXT_MAX - NAME_MAX_BYTES - 16 };
-	char text[TDM_LEDGER_TEXT_MAX + 1];
 	object *code = python.frame_code(frame);
 	if (code == NULL)
 		return 0;
-	const char *file = code_text(code, "co_filename", FILE_MAX_BYTES);
-	const char *name = code_text(code, "co_qualname", NAME_MAX_BYTES); /* from 3.11 on */
+	const char *file = code_text(code, "co_filename", TDM_PYTHON_FILE_MAX);
+	const char *name = code_text(code, "co_qualname", TDM_PYTHON_NAME_MAX); /* from 3.11 on */
 	if (name == NULL)
-		name = code_text(code, "co_name", NAME_MAX_BYTES);
-	int len = file == NULL || name == NULL
-			  ? 0
-			  : snprintf(text, sizeof text, "%s:%d %s", file, python.frame_line(frame), name);
+		name = code_text(code, "co_name", TDM_PYTHON_NAME_MAX);
+	uint64_t number =
+		file != NULL && name != NULL ? tdm_python_frame_put(writer, file, python.frame_line(frame), name) : 0;
 	python.release(code);
-	uint32_t number =
-		len <= 0 ? 0 : tdm_blobs_put(&writer->blobs, TDM_BLOB_TEXT, text, strnlen(text, sizeof text - 1), NULL);
-	return number != 0 ? TDM_FRAME_TEXT | number : 0;
+	return number;
 }
 
-static uint32_t put_frames(struct tdm_writer *writer, uint64_t *to, uint32_t depth)
+static void put_frames(struct tdm_writer *writer, uint32_t depth, struct tdm_python_frames *to)
 {
-	uint32_t count = 0;
+	bool is_each_alone = version < FIRST_WITH_GROUPS;
 	object *frame = python.innermost_frame();
 	bool is_ours = false; /* the first is borrowed */
-	while (frame != NULL && count < depth) {
+	while (frame != NULL && to->count < depth) {
 		uint64_t number = put_frame(writer, frame);
 		object *next = number != 0 ? python.frame_back(frame) : NULL;
-		if (number != 0)
-			to[count++] = number;
+		if (number != 0) {
+			to->groups[to->count] = is_each_alone ? (uint8_t)to->count : 0;
+			to->texts[to->count++] = number;
+		}
 		if (is_ours)
 			python.release(frame);
 		frame = next;
@@ -217,39 +246,113 @@ static uint32_t put_frames(struct tdm_writer *writer, uint64_t *to, uint32_t dep
 	}
 	if (frame != NULL && is_ours)
 		python.release(frame);
-	return count;
 }
 
 /* The same, with an exception that is on its way kept, and no garbage collected, which could run any code. */
-static uint32_t put_frames_quietly(struct tdm_writer *writer, uint64_t *to, uint32_t depth)
+static void put_frames_quietly(struct tdm_writer *writer, uint32_t depth, struct tdm_python_frames *to)
 {
 	object *type, *value, *trace;
-	bool may_collect = python.gc_disable != NULL && python.gc_enable != NULL && python.version != NULL &&
-			   *python.version < FIRST_WITH_LATER_GC && python.gc_disable() != 0;
+	bool may_collect = python.gc_disable != NULL && python.gc_enable != NULL && version != 0 &&
+			   version < FIRST_WITH_LATER_GC && python.gc_disable() != 0;
 	python.fetch_error(&type, &value, &trace);
-	uint32_t count = put_frames(writer, to, depth);
+	to->count = 0;
+	put_frames(writer, depth, to);
 	python.restore_error(type, value, trace);
 	if (may_collect)
 		python.gc_enable();
+}
+
+/* One frame that says why there are no others. */
+static void put_remark(struct tdm_writer *writer, const char *why, struct tdm_python_frames *to)
+{
+	char text[TDM_LEDGER_TEXT_MAX + 1];
+	int len = snprintf(
+		text, sizeof text, "(Python %lu.%lu: frames unknown, %s)", version >> 24, version >> 16 & 0xff, why);
+	uint32_t number = tdm_blobs_put(&writer->blobs, TDM_BLOB_TEXT, text, (size_t)len, NULL);
+	to->count = number != 0;
+	to->texts[0] = TDM_FRAME_TEXT | number;
+	to->groups[0] = 0;
+}
+
+/* Whether the walk has come through this function. */
+static bool has_call(const uint64_t *frames, uint32_t count, const struct range *function)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (is_in(function, frames[i]))
+			return true;
+	return false;
+}
+
+/* Whether a thread's own state may be that of another interpreter than the one that it runs. */
+static bool may_be_anothers(void)
+{
+	return version < FIRST_THAT_CHANGES && python.main_interpreter != NULL && python.latest_interpreter != NULL &&
+	       python.latest_interpreter() != python.main_interpreter();
+}
+
+/* The frames of the Python code that the thread runs, or a remark. */
+static bool find_frames(struct tdm_writer *writer, uint32_t depth, const uint64_t *frames, uint32_t count,
+	struct tdm_python_frames *to, bool *is_remark)
+{
+	object *own = python.is_initialized() ? python.own_thread() : NULL;
+	if (own == NULL)
+		return false;
+	/* PyGILState_Check() says yes before the interpreter's start, after its end, and always once there was a second
+	 * interpreter. */
+	bool holds_gil = own == python.current_thread();
+	bool is_doubtful = !holds_gil && may_be_anothers();
+	/* The thread that runs the program ends the interpreter, and no other. */
+	bool is_alive = holds_gil || has_call(frames, count, &run_main);
+	bool is_read = !is_doubtful && tdm_python_frames_read(writer, own, is_alive, depth, to) &&
+		       python.is_initialized() && (to->count > 0 || !has_call(frames, count, &eval));
+	*is_remark = !is_read && !holds_gil;
+	if (!is_read && holds_gil)
+		put_frames_quietly(writer, depth, to);
+	else if (*is_remark)
+		put_remark(
+			writer, is_doubtful ? "there are several interpreters" : "the thread has released the GIL", to);
+	return to->count > 0;
+}
+
+/* Whether each group of frames has a call of the function that runs it. The walk may have ended before. */
+static bool has_all_calls(const uint64_t *frames, uint32_t count, const struct tdm_python_frames *ours)
+{
+	uint32_t calls = 0;
+	for (uint32_t i = 0; i < count; i++)
+		calls += is_in(&eval, frames[i]);
+	return calls > ours->groups[ours->count - 1] || (calls > 0 && count == TDM_PYTHON_JOINED_MAX);
+}
+
+/* Copies the frames of the next group, or all of them, to the end of the list. */
+static uint32_t take_group(
+	const struct tdm_python_frames *ours, uint32_t *next, int group, uint64_t *to, uint32_t count, uint32_t depth)
+{
+	while (*next < ours->count && (group < 0 || ours->groups[*next] == group) && count < depth)
+		to[count++] = ours->texts[(*next)++];
 	return count;
 }
 
 uint32_t tdm_python_join(struct tdm_writer *writer, uint64_t *frames, uint32_t count, uint32_t depth, bool is_exact)
 {
-	uint64_t ours[TDM_LEDGER_STACK_MAX];
-	if (!holds_gil() || may_be_in_handler(frames, count, is_exact))
-		return count;
+	struct tdm_python_frames ours;
+	uint64_t joined[TDM_LEDGER_STACK_MAX];
+	uint32_t got = 0, next = 0;
+	int group = 0;
+	bool is_remark;
 	depth = depth < TDM_LEDGER_STACK_MAX ? depth : TDM_LEDGER_STACK_MAX;
-	uint32_t got = put_frames_quietly(writer, ours, depth), first = 0, kept;
-	if (got == 0)
+	if (may_be_in_handler(frames, count, is_exact) || !find_frames(writer, depth, frames, count, &ours, &is_remark))
 		return count;
-	while (first < count && !is_python(frames[first]))
-		first++;
-	kept = first;
-	for (uint32_t i = first; i < count; i++)
-		if (!is_python(frames[i]))
-			frames[kept++] = frames[i];
-	memmove(&frames[first + got], &frames[first], (kept - first) * sizeof *frames);
-	memcpy(&frames[first], ours, got * sizeof *frames);
-	return kept + got;
+	bool has_places = !is_remark && has_all_calls(frames, count, &ours);
+	for (uint32_t i = 0; i < count && got < depth; i++) {
+		if (is_in(&interpreter, frames[i]) && !has_places)
+			got = take_group(&ours, &next, -1, joined, got, depth);
+		else if (is_in(&eval, frames[i]))
+			got = take_group(&ours, &next, group++, joined, got, depth);
+		if ((!is_in(&interpreter, frames[i]) || is_remark) && got < depth)
+			joined[got++] = frames[i];
+	}
+	if (!has_places && !is_remark)
+		got = take_group(&ours, &next, -1, joined, got, depth); /* the walk did not come to the interpreter */
+	memcpy(frames, joined, got * sizeof *frames);
+	return got;
 }

@@ -1,10 +1,10 @@
 /*
  * The Python part of a call stack. A process has an interpreter or not; nothing of it is linked.
  *
- * Python's objects are touched only by a thread that holds the interpreter's lock (the GIL), and then with functions
- * that run no Python code. A thread that has released the lock, as bindings do around long calls, could read its own
- * frames only by taking the lock again. Another thread may hold it while it waits for a lock that our caller has. So
- * such a stack has no Python frames, and shows the interpreter's own functions instead.
+ * The frames of a thread are read as bytes (python_frames.h), whether it holds the interpreter's lock (the GIL) or not:
+ * bindings release it around long calls. In a version whose frames are not known, they are asked for with functions
+ * that run no Python code, and only while the thread holds the lock. To take it would not do: another thread may hold
+ * it while it waits for a lock that our caller has.
  */
 #ifndef TDM_CLIENT_PYTHON_STACK_H
 #define TDM_CLIENT_PYTHON_STACK_H
@@ -24,11 +24,13 @@ void tdm_python_look_again(void);
 void tdm_python_after_fork(void);
 
 /*
- * Puts the Python frames of this thread, at most `depth`, in place of the innermost frames of the interpreter, and
- * removes the interpreter's other frames. `frames` has room for `count` + `depth`; `is_exact`: no frame was skipped on
- * the walk. Returns the new number of frames; nothing changes when the thread does not hold the GIL, or when a signal
- * handler may have interrupted the interpreter.
+ * Puts the Python frames of this thread into its C frames, each in place of the call of the interpreter that runs it,
+ * and removes the interpreter's own frames. `is_exact`: no frame was skipped on the walk. Returns the new number of
+ * frames, at most the larger one of `count` and `depth`, which fit into TDM_PYTHON_JOINED_MAX. Nothing changes when the
+ * thread runs no Python code, or when a signal handler may have interrupted the interpreter. Where the frames cannot be
+ * read, one frame says that.
  */
+enum { TDM_PYTHON_JOINED_MAX = 256 };
 uint32_t tdm_python_join(struct tdm_writer *writer, uint64_t *frames, uint32_t count, uint32_t depth, bool is_exact);
 
 #endif

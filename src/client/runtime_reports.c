@@ -1,5 +1,6 @@
 /*
- * Reports of runtimes, and of hooks in them: statistics, steps of devices and traces, counters and remarks.
+ * Reports of runtimes, and of hooks in them: statistics, programs that were refused, steps of
+ * devices and traces, counters and remarks.
  *
  * The names of counters and the remarks are kept in private memory as well. So a number stays good in a forked child,
  * and in a ledger that is begun later: both get a name there when they are first used.
@@ -16,6 +17,9 @@ static_assert((int)TIDEMARK_DEVICE_OPENED == (int)TDM_STEP_OPENED &&
 	"tidemark.h numbers the steps differently");
 
 #define cold __attribute__((cold, noinline))
+
+enum { FIRST_CLASH = 64, BYTES_BITS = 56 }; /* see FIRST_BUFFER in api.c */
+static_assert(sizeof(struct tidemark_clash) >= FIRST_CLASH, "fields are only added");
 
 /* Texts in the order in which they came. Only added to, under the lock. */
 struct texts {
@@ -125,48 +129,63 @@ int64_t tidemark_free_matching(uint32_t device, uint32_t kind, uint64_t mask, ui
 	return tidemark_active_ ? tdm_client_free_matching(device, kind, mask, value) : 0;
 }
 
-/* An event without a buffer, with the thread's program as its name. */
-static int note(uint32_t number, enum tdm_ledger_op op, struct tdm_report *report)
+int tidemark_out_of_memory(uint32_t number, uint32_t kind, uint64_t bytes, uint64_t bytes_per_bank)
 {
-	struct tdm_writer *writer;
-	struct tdm_wdevice *device;
-	int err = tdm_client_open_device(number, &writer, &device);
-	if (err != 0)
-		return tdm_client_off_is_fine(err);
-	report->name = tdm_thread.program;
-	err = tdm_writer_note(device, tdm_thread.record, op, report, tdm_thread.id);
+	struct tdm_report report = { .kind = kind, .asked = bytes, .bank_bytes = bytes_per_bank };
+	int err;
+	struct tdm_wdevice *device = tdm_client_open_device(number, kind < TIDEMARK_KIND_COUNT, &err);
+	if (device == NULL)
+		return err;
+	report.name = tdm_thread.program;
+	err = tdm_writer_note(device, tdm_thread.record, TDM_LEDGER_OOM, &report, tdm_thread.id);
 	tdm_client_leave();
 	return err;
 }
 
-int tidemark_out_of_memory(uint32_t device, uint32_t kind, uint64_t bytes, uint64_t bytes_per_bank)
+/* The end of L1 comes first: what is beyond it has no place at all. */
+static enum tdm_clash_type type_of(const struct tidemark_clash *clash)
 {
-	struct tdm_report report = { .kind = kind, .asked = bytes, .bank_bytes = bytes_per_bank };
-	if (kind >= TIDEMARK_KIND_COUNT)
-		return tidemark_active_ ? tdm_client_lose(TDM_LOSS_INVALID, -EINVAL) : 0;
-	return note(device, TDM_LEDGER_OOM, &report);
+	return clash->l1_size != 0 && clash->end > clash->l1_size       ? TDM_CLASH_BEYOND
+	       : clash->l1_lowest != 0 && clash->end > clash->l1_lowest ? TDM_CLASH_L1
+									: TDM_CLASH_UNKNOWN;
 }
 
-/* What is missing is the bytes by which the two overlap. */
-int tidemark_clash(uint32_t device, uint64_t cb_end, uint64_t l1_lowest)
+static bool clash_is_valid(const struct tidemark_clash *clash)
 {
-	struct tdm_report report = {
-		.kind = TIDEMARK_CB, .flags = TDM_RECORD_CLASH, .id = cb_end, .address = l1_lowest
-	};
-	if (l1_lowest != 0 && cb_end > l1_lowest)
-		report.asked = report.bank_bytes = cb_end - l1_lowest;
-	return note(device, TDM_LEDGER_OOM, &report);
+	return clash != NULL && clash->size >= FIRST_CLASH && clash->kind < TIDEMARK_KIND_COUNT &&
+	       tdm_kind_is_per_core(clash->kind) && clash->begin <= clash->end && clash->end >> BYTES_BITS == 0 &&
+	       clash->cores.x0 <= clash->cores.x1 && clash->cores.y0 <= clash->cores.y1;
+}
+
+int tidemark_report_clash(const struct tidemark_clash *clash)
+{
+	bool is_valid = clash_is_valid(clash);
+	int err;
+	struct tdm_wdevice *device = tdm_client_open_device(is_valid ? clash->device : 0, is_valid, &err);
+	if (device == NULL)
+		return err;
+	enum tdm_clash_type type = type_of(clash);
+	const struct tidemark_core_range *cores = &clash->cores;
+	const struct tdm_ledger_clash row = { .begin = clash->begin,
+		.end = clash->end,
+		.limit = type == TDM_CLASH_BEYOND ? clash->l1_size
+			 : type == TDM_CLASH_L1   ? clash->l1_lowest
+						  : 0,
+		.program = clash->program != 0 ? clash->program : tdm_thread.program,
+		.range_count = clash->range_count,
+		.range = { cores->x0, cores->y0, cores->x1, cores->y1 },
+		.kind = (uint8_t)clash->kind };
+	err = tdm_writer_clash(device, tdm_thread.record, type, &row, tdm_thread.id);
+	tdm_client_leave();
+	return err;
 }
 
 int tidemark_report_statistics(uint32_t number, uint32_t kind, uint64_t allocated, uint64_t free, uint64_t largest)
 {
-	struct tdm_writer *writer;
-	struct tdm_wdevice *device;
-	if (kind >= TIDEMARK_KIND_COUNT)
-		return tidemark_active_ ? tdm_client_lose(TDM_LOSS_INVALID, -EINVAL) : 0;
-	int err = tdm_client_open_device(number, &writer, &device);
-	if (err != 0)
-		return tdm_client_off_is_fine(err);
+	int err;
+	struct tdm_wdevice *device = tdm_client_open_device(number, kind < TIDEMARK_KIND_COUNT, &err);
+	if (device == NULL)
+		return err;
 	err = tdm_writer_statistics(device, tdm_thread.record, kind, allocated, free, largest);
 	tdm_client_leave();
 	return err;
@@ -174,13 +193,11 @@ int tidemark_report_statistics(uint32_t number, uint32_t kind, uint64_t allocate
 
 int tidemark_report_core_use(uint32_t number, uint32_t kind, uint64_t fullest, uint64_t all)
 {
-	struct tdm_writer *writer;
-	struct tdm_wdevice *device;
-	if (kind >= TIDEMARK_KIND_COUNT || !tdm_kind_is_per_core(kind) || fullest > all)
-		return tidemark_active_ ? tdm_client_lose(TDM_LOSS_INVALID, -EINVAL) : 0;
-	int err = tdm_client_open_device(number, &writer, &device);
-	if (err != 0)
-		return tdm_client_off_is_fine(err);
+	bool is_valid = kind < TIDEMARK_KIND_COUNT && tdm_kind_is_per_core(kind) && fullest <= all;
+	int err;
+	struct tdm_wdevice *device = tdm_client_open_device(number, is_valid, &err);
+	if (device == NULL)
+		return err;
 	err = tdm_writer_core_use(device, tdm_thread.record, kind, fullest, all, tdm_thread.id);
 	tdm_client_leave();
 	return err;
@@ -197,19 +214,17 @@ static void set_rare(struct tdm_writer *writer)
 
 int tidemark_step(uint32_t number, uint32_t step, uint64_t id)
 {
-	struct tdm_writer *writer;
-	struct tdm_wdevice *device;
+	bool is_valid = step >= TIDEMARK_DEVICE_OPENED && step <= TIDEMARK_TRACE_RELEASED;
 	uint32_t stack = 0;
-	if (step < TIDEMARK_DEVICE_OPENED || step > TIDEMARK_TRACE_RELEASED)
-		return tidemark_active_ ? tdm_client_lose(TDM_LOSS_INVALID, -EINVAL) : 0;
-	int err = tdm_client_open_device(number, &writer, &device);
-	if (err != 0)
-		return tdm_client_off_is_fine(err);
+	int err;
+	struct tdm_wdevice *device = tdm_client_open_device(number, is_valid, &err);
+	if (device == NULL)
+		return err;
 	if (step == TIDEMARK_TRACE_REPLAYED && tdm_client.stack_depth != 0 && tdm_writer_has_waiting(device))
-		stack = tdm_stack_take(writer, tdm_client.stack_depth, __builtin_frame_address(0));
+		stack = tdm_stack_take(device->writer, tdm_client.stack_depth, __builtin_frame_address(0));
 	err = tdm_writer_step(device, tdm_thread.record, (enum tdm_step)step, id, tdm_thread.id, stack);
 	if (step != TIDEMARK_TRACE_REPLAYED || (atomic_load(&tdm_rare) & TDM_RARE_TRACE) == 0)
-		set_rare(writer);
+		set_rare(device->writer);
 	tdm_client_leave();
 	return err;
 }

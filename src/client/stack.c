@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 enum { MODULES_MAX = 1024, UNWIND_SKIP_MAX = 8, PATH_KEPT = 1024 };
-enum { WALK_MAX = 256 }; /* frames to walk when some will be left out */
+enum { WALK_MAX = TDM_PYTHON_JOINED_MAX }; /* frames to walk when some will be left out */
 #define PRELOAD "libtidemark-metal.so"
 
 typedef int unwind_function(void **frames, int count);
@@ -76,6 +76,18 @@ bool tdm_stack_find(uintptr_t address, uintptr_t *low, uintptr_t *high)
 	return found;
 }
 
+bool tdm_stack_has(uintptr_t address)
+{
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0), low, high;
+	if (here < tdm_thread.stack_low || here >= tdm_thread.stack_high) {
+		if (!tdm_stack_find(here, &low, &high))
+			return false;
+		tdm_thread.stack_low = low;
+		tdm_thread.stack_high = high;
+	}
+	return address >= here && address < tdm_thread.stack_high;
+}
+
 /* ARM processors can sign the return addresses on the stack, in the bits above the address. xpaclri removes the
  * signature from x30 and does nothing on processors without signatures. */
 static uintptr_t without_signature(uintptr_t address)
@@ -92,13 +104,9 @@ static uint32_t walk_frames(uint64_t *frames, uint32_t depth, void *frame)
 {
 	uintptr_t at = (uintptr_t)frame;
 	uint32_t count = 0;
-	uintptr_t high = tdm_thread.stack_high, low;
-	if (at < tdm_thread.stack_low || at >= high) {
-		if (!tdm_stack_find(at, &low, &high))
-			return 0;
-		tdm_thread.stack_low = low;
-		tdm_thread.stack_high = high;
-	}
+	if (!tdm_stack_has(at))
+		return 0;
+	uintptr_t high = tdm_thread.stack_high;
 	while (count < depth && at % sizeof(uintptr_t) == 0 && at < high && high - at >= 2 * sizeof(uintptr_t)) {
 		const uintptr_t *link = (const uintptr_t *)at;
 		if (link[1] == 0)
@@ -136,7 +144,8 @@ static int choose_method(void)
 {
 	const char *wish = secure_getenv("TIDEMARK_UNWIND");
 	int chosen = 1;
-	if (has_loader() && (wish == NULL || strcmp(wish, "fp") != 0)) {
+	/* libunwind takes a lock when a thread has all but ended, and the thread sanitizer crashes on that. */
+	if (has_loader() && !tdm_has_thread_sanitizer() && (wish == NULL || strcmp(wish, "fp") != 0)) {
 		void *library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
 		void *symbol = library != NULL ? dlsym(library, "unw_backtrace") : NULL;
 		memcpy(&method.unwind, &symbol, sizeof symbol);
@@ -277,7 +286,7 @@ static uint32_t without_preload(uint64_t *frames, uint32_t count)
 
 uint32_t tdm_stack_take(struct tdm_writer *writer, uint32_t depth, void *frame)
 {
-	uint64_t frames[WALK_MAX + TDM_LEDGER_STACK_MAX];
+	uint64_t frames[WALK_MAX];
 	int chosen = atomic_load_explicit(&method.chosen, memory_order_acquire);
 	if (chosen == 0)
 		chosen = choose_method();

@@ -17,6 +17,9 @@ uint32_t tdm_stack_take(struct tdm_writer *writer, uint32_t depth, void *frame);
 /* The bounds of the mapping with this address. False when there is none, or they cannot be read. */
 bool tdm_stack_find(uintptr_t address, uintptr_t *low, uintptr_t *high);
 
+/* Whether the address is in a frame of a caller, on the stack that this thread uses now. */
+bool tdm_stack_has(uintptr_t address);
+
 /* For a thread that jumped out of a report: gives back the lock. */
 void tdm_stack_abandon(void);
 

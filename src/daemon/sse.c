@@ -106,8 +106,10 @@ static void put_event(const struct tdm_picture *picture, const struct tdm_event 
 		tdm_json_put_bytes(json, "reserved_bytes", tdm_times(event->bytes_per_bank, event->banks));
 		tdm_json_put_bool(json, "fault", (event->flags & TDM_EVENT_FAULT) != 0);
 	}
-	if (event->op == TDM_OP_OOM)
+	if (event->op == TDM_OP_OOM) {
 		tdm_json_put_bool(json, "clash", (event->flags & TDM_EVENT_CLASH) != 0);
+		tdm_json_put_bool(json, "beyond_l1", (event->flags & TDM_EVENT_BEYOND) != 0);
+	}
 	if (event->op == TDM_OP_STEP) {
 		tdm_json_put_text(json, "step", tdm_step_name(event->size));
 		tdm_json_put_known(json, "trace", event->size >= TDM_STEP_TRACE_BEGAN, event->id);

@@ -89,11 +89,24 @@ struct tdm_usage {
 	uint64_t peak_ns;             /* monotonic clock, when reserved_bytes peaked; 0: unknown */
 	uint64_t double_frees, unknown_frees, rereports, views;
 	uint64_t out_of_memory, oom_bytes; /* how often, and the size of the last failed request */
-	uint64_t l1_peak_bytes;            /* kind L1 only: peak of everything in L1, over all banks and cores */
+	uint64_t estimated; /* buffers of which it is not known what they take: they count with what they asked for */
+	uint64_t l1_peak_bytes; /* kind L1 only: peak of everything in L1, over all banks and cores */
 	bool is_shared; /* buffers may have the same bytes (TDM_EVENT_SHARED): their sum is not reserved_bytes */
 };
 
 struct tdm_frame;
+
+/* A rectangle of cores, both corners included. */
+struct tdm_core_range {
+	uint16_t x0, y0, x1, y1; /* x0 <= x1, y0 <= y1 */
+};
+
+enum { TDM_RANGES_MAX = 1024 }; /* per buffer */
+
+static inline bool tdm_core_range_is_valid(const struct tdm_core_range *range)
+{
+	return range->x0 <= range->x1 && range->y0 <= range->y1;
+}
 
 /* What the runtime's own allocator said about a kind on a device, in bytes of one bank. */
 struct tdm_statistics {
@@ -145,12 +158,36 @@ struct tdm_hazard {
 	uint32_t frame_count, replay_frame_count;
 };
 
+/* Why circular buffers, or others that a program has at fixed places in L1, were refused. */
+enum tdm_clash_type {
+	TDM_CLASH_L1,      /* they grew into L1 buffers */
+	TDM_CLASH_BEYOND,  /* they grew beyond the end of L1 */
+	TDM_CLASH_UNKNOWN, /* the one or the other */
+	TDM_CLASH_TYPES
+};
+
+/* How often that happened on a device, and where it was the last time: addresses in a core, 0: unknown. */
+struct tdm_clash {
+	uint8_t type;        /* enum tdm_clash_type */
+	uint8_t kind;        /* enum tdm_kind: circular buffers, or dataflow buffers */
+	uint64_t count;      /* not 0 */
+	uint64_t begin, end; /* of the circular buffers */
+	uint64_t limit;      /* which they exceed: the lowest L1 buffer, or the size of L1 */
+	uint64_t time_ns;    /* monotonic clock */
+	uint32_t range_count;
+	struct tdm_core_range range; /* the first one */
+	struct tdm_str program;
+};
+
 /* Everything that the runtime below a process said about a device. */
 struct tdm_told {
 	struct tdm_statistics statistics[TDM_KIND_COUNT];
+	uint8_t life;                   /* TDM_STEP_OPENED, TDM_STEP_CLOSED; 0: unknown */
+	uint64_t left;                  /* buffers that were live when it was closed, all times added up */
 	const struct tdm_trace *traces; /* the latest, in no order */
 	const struct tdm_hazard *hazards;
-	size_t trace_count, hazard_count;
+	const struct tdm_clash *clashes; /* of each type at most one */
+	size_t trace_count, hazard_count, clash_count;
 	uint64_t traces_lost, hazards_lost; /* more than there was room for */
 };
 
@@ -175,17 +212,5 @@ struct tdm_frame {
 };
 
 enum { TDM_FRAMES_MAX = 64 };
-
-/* A rectangle of cores, both corners included. */
-struct tdm_core_range {
-	uint16_t x0, y0, x1, y1; /* x0 <= x1, y0 <= y1 */
-};
-
-enum { TDM_RANGES_MAX = 1024 }; /* per buffer */
-
-static inline bool tdm_core_range_is_valid(const struct tdm_core_range *range)
-{
-	return range->x0 <= range->x1 && range->y0 <= range->y1;
-}
 
 #endif

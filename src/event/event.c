@@ -66,8 +66,14 @@ static bool frames_are_valid(const struct tdm_frame *frames, uint32_t count)
 static bool told_is_valid(const struct tdm_told *told)
 {
 	if (told == NULL || (told->traces == NULL && told->trace_count != 0) ||
-		(told->hazards == NULL && told->hazard_count != 0))
+		(told->hazards == NULL && told->hazard_count != 0) || (told->clashes == NULL && told->clash_count != 0))
 		return false;
+	for (size_t i = 0; i < told->clash_count; i++) {
+		const struct tdm_clash *c = &told->clashes[i];
+		if (c->type >= TDM_CLASH_TYPES || c->kind >= TDM_KIND_COUNT || c->count == 0 ||
+			!tdm_core_range_is_valid(&c->range) || !tdm_str_is_valid(c->program))
+			return false;
+	}
 	for (size_t i = 0; i < told->hazard_count; i++) {
 		const struct tdm_hazard *h = &told->hazards[i];
 		if (h->kind >= TDM_KIND_COUNT || h->state >= TDM_HAZARD_STATES || !tdm_str_is_valid(h->name) ||

@@ -19,9 +19,10 @@ enum tdm_op {
 	TDM_OP_FREE,    /* a buffer was released */
 	TDM_OP_PHASE,   /* phase `name` begins; empty: the last one ended */
 	TDM_OP_PROGRAM, /* from here on program or operation `name` runs */
-	TDM_OP_OOM, /* an allocation failed: kind, size; with TDM_EVENT_CLASH, circular buffers up to `id` grew into L1
-		       buffers from `address` on (0: unknown), and `size` is by how much */
-	TDM_OP_QUERY,   /* the source asks for the statistics at this point (text traces) */
+	TDM_OP_OOM,   /* an allocation failed: kind, size; with TDM_EVENT_CLASH, circular buffers up to `id` grew beyond
+			 `address` (0: unknown), the lowest L1 buffer or, with TDM_EVENT_BEYOND, the size of L1, and
+			 `size` is by how much: that is no lack of memory for buffers */
+	TDM_OP_QUERY, /* the source asks for the statistics at this point (text traces) */
 	TDM_OP_SHRINK,  /* the range loses `size` bytes at its low end; 0 gives back all that it lost */
 	TDM_OP_PROCESS, /* `who` describes a process, before its other events or again; `name` says how it is
 			   known */
@@ -55,6 +56,7 @@ enum {
 				    a list */
 	TDM_EVENT_SHARED = 256,  /* others of its kind may have the same bytes: not part of the kind's sums */
 	TDM_EVENT_CLASH = 512,
+	TDM_EVENT_BEYOND = 1024,
 	TDM_EVENT_LISTED = 64, /* an allocation in the list after a TDM_OP_CLEAR, which has each buffer once */
 };
 

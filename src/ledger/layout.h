@@ -31,7 +31,7 @@
 
 #define TDM_LEDGER_MAGIC    UINT64_C(0x314b524d45444954) /* "TIDEMRK1" */
 #define TDM_LEDGER_MAJOR    2                            /* readers know 1 as well (reader_live.c) */
-#define TDM_LEDGER_MINOR    4                            /* increases when reserved bytes or numbers get a meaning */
+#define TDM_LEDGER_MINOR    5                            /* increases when reserved bytes or numbers get a meaning */
 #define TDM_LEDGER_SEQ_BUSY UINT64_MAX                   /* marks something that is being written */
 
 enum {
@@ -152,7 +152,7 @@ struct tdm_ledger_faults {
 	uint64_t views;         /* views that were reported; they take no memory */
 	uint64_t oom_bytes;     /* size of the last failed request */
 	uint64_t oom_tsc;
-	uint64_t reserved;
+	uint64_t estimated; /* buffers with TDM_SLOT_ESTIMATED that were reported */
 };
 
 /* A memory region of the device, as the program described it. */
@@ -233,7 +233,9 @@ enum {
 	/* Others of its kind may have the same bytes, so it is counted like a view: `banks` is 0, and `holding` has its
 	 * cores. What all of them take together is in the kind's counters. */
 	TDM_SLOT_SHARED = 8,
-	TDM_RECORD_CLASH = 16, /* of TDM_LEDGER_OOM: circular buffers grew into L1 buffers */
+	TDM_RECORD_CLASH = 16,   /* of TDM_LEDGER_OOM: circular buffers grew into L1 buffers, */
+	TDM_SLOT_ESTIMATED = 32, /* what it takes is not known: `bank_bytes` is `asked`, and `banks` is 1 */
+	TDM_RECORD_BEYOND = 64,  /* of TDM_LEDGER_OOM: circular buffers grew beyond the end of L1 */
 };
 /* Whether a buffer takes no memory. */
 static inline bool tdm_slot_is_view(uint32_t banks, uint32_t flags)
@@ -338,13 +340,25 @@ struct tdm_ledger_hazard {
 	uint8_t reserved[13];
 };
 
+/* How often circular buffers of a program were refused for the same reason, and the last time; see struct tdm_clash. */
+struct tdm_ledger_clash {
+	uint64_t count;
+	uint64_t tsc;
+	uint64_t begin, end, limit; /* addresses in a core; 0: unknown */
+	uint32_t program;           /* blob number; 0: none */
+	uint32_t range_count;       /* 0: the cores are not known */
+	uint16_t range[4];          /* the first one: x0, y0, x1, y1 */
+	uint8_t kind;
+	uint8_t reserved[7];
+};
+
 /*
  * What the runtime said about a device. Each of the two numbers of changes is odd while what it covers is written, so a
  * reader that finds it even and the same before and after has read one moment. It stays odd after the writer was killed
  * there.
  */
 struct tdm_ledger_runtime_head {
-	uint64_t changes;        /* of statistics and traces */
+	uint64_t changes;        /* of statistics, traces, clashes, `life` and `left` */
 	uint64_t hazard_changes; /* of hazards, and of the words about them */
 	uint64_t allocs;         /* buffers that were allocated while a captured trace existed */
 	uint64_t hazards_lost;   /* of those, the ones for which there was no room */
@@ -352,8 +366,9 @@ struct tdm_ledger_runtime_head {
 	uint32_t trace_count;    /* entries in use, from the first, like the next two */
 	uint32_t waiting_count;  /* of the first half of the hazards: TDM_HAZARD_WAITS */
 	uint32_t judged_count;   /* of the second half: all other states */
-	uint32_t reserved1;
-	uint64_t reserved2;
+	uint16_t clash_types;    /* bit n: clashes[n] is in use */
+	uint16_t life;           /* the last step of the device: TDM_STEP_OPENED or _CLOSED; 0: none */
+	uint64_t left;           /* buffers that were live when it was closed, each time added up */
 };
 
 struct tdm_ledger_runtime {
@@ -361,7 +376,14 @@ struct tdm_ledger_runtime {
 	struct tdm_ledger_statistics statistics[TDM_KIND_COUNT];
 	struct tdm_ledger_trace traces[TDM_LEDGER_TRACES];
 	struct tdm_ledger_hazard hazards[2 * TDM_LEDGER_HAZARDS];
+	struct tdm_ledger_clash clashes[TDM_CLASH_TYPES]; /* from minor version 5 on */
 };
+
+/* What a ledger has of it. */
+static inline size_t tdm_ledger_runtime_size(const struct tdm_ledger_header *header)
+{
+	return header->minor >= 5 ? sizeof(struct tdm_ledger_runtime) : offsetof(struct tdm_ledger_runtime, clashes);
+}
 
 /* The head of a blob: a text, a stack, or core ranges. Its content follows. */
 struct tdm_ledger_blob {
@@ -418,11 +440,12 @@ static_assert(offsetof(struct tdm_ledger_device, shared_kinds) == 124, "frozen")
 static_assert(offsetof(struct tdm_ledger_device, runtime_offset) == 728, "frozen");
 static_assert(offsetof(struct tdm_ledger_notes, counters) == 64 && sizeof(struct tdm_ledger_notes) == 4400, "frozen");
 static_assert(sizeof(struct tdm_ledger_statistics) == 64 && sizeof(struct tdm_ledger_trace) == 64 &&
-		      sizeof(struct tdm_ledger_hazard) == 96,
+		      sizeof(struct tdm_ledger_hazard) == 96 && sizeof(struct tdm_ledger_clash) == 64,
 	"frozen");
 static_assert(
 	offsetof(struct tdm_ledger_runtime, statistics) == 64 && offsetof(struct tdm_ledger_runtime, traces) == 768 &&
-		offsetof(struct tdm_ledger_runtime, hazards) == 4864 && sizeof(struct tdm_ledger_runtime) == 54016,
+		offsetof(struct tdm_ledger_runtime, hazards) == 4864 &&
+		offsetof(struct tdm_ledger_runtime, clashes) == 54016 && sizeof(struct tdm_ledger_runtime) == 54208,
 	"frozen");
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,8 @@
 enum {
 	NAMES_IN_ORDER = 8, /* names tried in order: "tidemark-UID", "tidemark-UID.1", ... */
 	NAMES_MAX = 16,     /* names tried in all; the others end in random numbers, which nobody can take in advance */
+	FAILURE_NS = 104729, /* marks a time as the code of a failure, in seconds */
+	FAILURE_MAX = 4095,
 };
 
 const char *tdm_ledger_dir(const char *dir)
@@ -109,4 +112,20 @@ int tdm_ledger_open_folder(const char *dir, uint32_t mode, char path[TDM_LEDGER_
 		fd = open_own(path, mode);
 	}
 	return fd == -EEXIST && stat(dir, &st) == 0 && !S_ISDIR(st.st_mode) ? -ENOTDIR : fd;
+}
+
+void tdm_ledger_leave_failure(const char *dir, int err)
+{
+	const char *slash = strrchr(dir, '/');
+	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = -err, .tv_nsec = FAILURE_NS } };
+	if (slash != NULL && strncmp(slash + 1, TDM_LEDGER_RUN_PREFIX, strlen(TDM_LEDGER_RUN_PREFIX)) == 0)
+		utimensat(AT_FDCWD, dir, times, AT_SYMLINK_NOFOLLOW);
+}
+
+int tdm_ledger_failure(const char *dir)
+{
+	struct stat st;
+	bool is_left = lstat(dir, &st) == 0 && st.st_mtim.tv_nsec == FAILURE_NS && st.st_mtim.tv_sec > 0 &&
+		       st.st_mtim.tv_sec <= FAILURE_MAX;
+	return is_left ? -(int)st.st_mtim.tv_sec : 0;
 }

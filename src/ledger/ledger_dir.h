@@ -44,4 +44,12 @@ static inline uint32_t tdm_ledger_folder_mode(uint32_t mode)
  */
 int tdm_ledger_open_folder(const char *dir, uint32_t mode, char path[TDM_LEDGER_PATH_MAX]);
 
+/*
+ * Why a process could not make its ledger (-errno), left in the folder that `tidemark run` made, for its summary: in
+ * the folder's time of change, because there may be no room, no inode and no descriptor left. Other folders stay as
+ * they are. tdm_ledger_failure() returns 0 if nothing was left, or a ledger was made afterwards.
+ */
+void tdm_ledger_leave_failure(const char *dir, int err);
+int tdm_ledger_failure(const char *dir);
+
 #endif

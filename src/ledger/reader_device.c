@@ -189,8 +189,8 @@ static int read_place(struct tdm_ledger *ledger, uint64_t offset, struct tdm_led
 		err = read_slots_place(ledger, areas, page, place);
 	/* Without what the runtime said, the rest is as good as ever. */
 	if (err == 0 && page->runtime_offset != 0) {
-		bool is_good = tdm_ledger_areas_add(
-				       ledger, areas, page->runtime_offset, sizeof(struct tdm_ledger_runtime)) == 0;
+		bool is_good = tdm_ledger_areas_add(ledger, areas, page->runtime_offset,
+				       tdm_ledger_runtime_size(&ledger->header)) == 0;
 		place->runtime_offset = is_good ? page->runtime_offset : 0;
 		place->refused_told = !is_good;
 	}

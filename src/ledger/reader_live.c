@@ -12,11 +12,12 @@
 #include <unistd.h>
 
 enum {
-	CHUNK_SLOTS = 1024,
+	CHUNK_SLOTS = 256, /* on the stack, which may be small */
+	SHORT_SLOTS = 1024,
 	WALK_TRIES = 6,
 	AS_FOUND_TRIES = 64, /* a slot may change while it is copied */
 };
-/* For how long a list that fits into a chunk is read: a pass takes microseconds, and the writer pauses now and then. */
+/* For how long a short list is read: a pass takes microseconds, and the writer pauses now and then. */
 #define SHORT_PATIENCE_NS (20 * TDM_NS_PER_MS)
 
 /* Ledgers of major version 1, converted where they are copied. */
@@ -212,7 +213,7 @@ int tdm_ledger_refresh_device(struct tdm_ledger *ledger, size_t device)
 
 static bool is_short(const struct tdm_ledger_place *place)
 {
-	return place->slot_high <= CHUNK_SLOTS;
+	return place->slot_high <= SHORT_SLOTS;
 }
 
 /* Whether another pass is worth its time while the writer goes on; `begin` is when the first one began. */

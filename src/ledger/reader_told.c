@@ -32,7 +32,14 @@ static int read_parts(const struct tdm_ledger *ledger, uint64_t offset, struct t
 	int err = tdm_ledger_read(ledger, at, told->statistics, bytes);
 	if (err == 0)
 		err = read_half(ledger, offset, told, 0, told->head.waiting_count);
-	return err == 0 ? read_half(ledger, offset, told, FIRST_JUDGED, told->head.judged_count) : err;
+	if (err == 0)
+		err = read_half(ledger, offset, told, FIRST_JUDGED, told->head.judged_count);
+	memset(told->clashes, 0, sizeof told->clashes);
+	if (err != 0 || told->head.clash_types == 0 ||
+		tdm_ledger_runtime_size(&ledger->header) < sizeof(struct tdm_ledger_runtime))
+		return err;
+	return tdm_ledger_read(
+		ledger, offset + offsetof(struct tdm_ledger_runtime, clashes), told->clashes, sizeof told->clashes);
 }
 
 static bool is_whole(const struct tdm_ledger_runtime_head *before, const struct tdm_ledger_runtime_head *after)
@@ -61,13 +68,36 @@ static bool hazard_is_valid(const struct tdm_ledger_hazard *hazard, bool waits)
 	       hazard->bank_bytes < BYTES_MAX;
 }
 
+static bool clash_is_valid(const struct tdm_ledger_clash *clash, unsigned type)
+{
+	return clash->count != 0 && clash->kind < TDM_KIND_COUNT && clash->begin < BYTES_MAX &&
+	       clash->end < BYTES_MAX && clash->begin <= clash->end &&
+	       (type == TDM_CLASH_UNKNOWN || clash->limit < clash->end) && clash->range[0] <= clash->range[2] &&
+	       clash->range[1] <= clash->range[3];
+}
+
+/* The same for clashes; an entry that is not in use has count 0 afterwards. */
+static uint64_t check_clashes(struct tdm_ledger_runtime *told)
+{
+	uint64_t refused = told->head.clash_types >> TDM_CLASH_TYPES != 0;
+	for (unsigned i = 0; i < TDM_CLASH_TYPES; i++) {
+		bool is_used = (told->head.clash_types >> i & 1) != 0;
+		bool is_bad = is_used && !clash_is_valid(&told->clashes[i], i);
+		refused += is_bad;
+		if (!is_used || is_bad)
+			told->clashes[i] = (struct tdm_ledger_clash){ 0 };
+	}
+	return refused;
+}
+
 /* Removes what is impossible. Returns how much that was. */
 static uint64_t check(struct tdm_ledger_runtime *told)
 {
 	struct tdm_ledger_runtime_head *head = &told->head;
 	uint64_t refused = limit(&head->trace_count, TDM_LEDGER_TRACES) +
 			   limit(&head->waiting_count, TDM_LEDGER_HAZARDS) +
-			   limit(&head->judged_count, TDM_LEDGER_HAZARDS);
+			   limit(&head->judged_count, TDM_LEDGER_HAZARDS) + (head->life > TDM_STEP_CLOSED);
+	head->life = (uint16_t)tdm_min(head->life, TDM_STEP_CLOSED);
 	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
 		if (!statistics_are_valid(&told->statistics[k])) {
 			told->statistics[k] = (struct tdm_ledger_statistics){ 0 };
@@ -110,7 +140,7 @@ int tdm_ledger_told(struct tdm_ledger *ledger, size_t device, const struct tdm_l
 			break;
 		told->head = later;
 	}
-	place->refused_told = check(told);
+	place->refused_told = check(told) + check_clashes(told);
 	return 1;
 }
 

@@ -96,6 +96,31 @@ bool tdm_lock_take_slow(struct tdm_lock *lock, uint32_t was)
 	return false;
 }
 
+/*
+ * For programs with the thread sanitizer, which defines these functions. It sees what functions of the C library read
+ * and write for a library that is built without it, but not that library's own atomic operations and locks, and would
+ * take our changes for races. A build of ours with the sanitizer is to be seen.
+ */
+extern void AnnotateIgnoreReadsBegin(const char *file, int line) __attribute__((weak));
+extern void AnnotateIgnoreReadsEnd(const char *file, int line) __attribute__((weak));
+extern void AnnotateIgnoreWritesBegin(const char *file, int line) __attribute__((weak));
+extern void AnnotateIgnoreWritesEnd(const char *file, int line) __attribute__((weak));
+
+bool tdm_has_thread_sanitizer(void)
+{
+	return AnnotateIgnoreReadsBegin != NULL && AnnotateIgnoreWritesBegin != NULL &&
+	       AnnotateIgnoreReadsEnd != NULL && AnnotateIgnoreWritesEnd != NULL;
+}
+
+static bool is_to_be_ignored(void)
+{
+#if defined(__SANITIZE_THREAD__)
+	return false;
+#else
+	return tdm_has_thread_sanitizer();
+#endif
+}
+
 void tdm_quiet_begin(struct tdm_quiet *guard)
 {
 	sigset_t all;
@@ -107,10 +132,18 @@ void tdm_quiet_begin(struct tdm_quiet *guard)
 	/* In this order, and back in the opposite one: a handler that jumps must not leave cancellation disabled. */
 	pthread_sigmask(SIG_SETMASK, &all, &guard->signals);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guard->cancel_state);
+	if (is_to_be_ignored()) {
+		AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+		AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+	}
 }
 
 void tdm_quiet_end(const struct tdm_quiet *guard)
 {
+	if (is_to_be_ignored()) {
+		AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+		AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+	}
 	pthread_setcancelstate(guard->cancel_state, NULL);
 	pthread_sigmask(SIG_SETMASK, &guard->signals, NULL);
 	errno = guard->caller_errno;

@@ -95,7 +95,8 @@ static inline bool tdm_is_fault(int signal)
 
 /*
  * Keeps signals and pthread_cancel from ending a rare change in the middle, so that it need not be repaired. Faults
- * still arrive. errno is the caller's again at the end.
+ * still arrive. errno is the caller's again at the end. The thread sanitizer of a traced program does not look
+ * meanwhile.
  */
 struct tdm_quiet {
 	sigset_t signals;
@@ -103,5 +104,8 @@ struct tdm_quiet {
 };
 void tdm_quiet_begin(struct tdm_quiet *guard);
 void tdm_quiet_end(const struct tdm_quiet *guard);
+
+/* Whether the program is built with the thread sanitizer. */
+bool tdm_has_thread_sanitizer(void);
 
 #endif

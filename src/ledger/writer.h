@@ -379,6 +379,9 @@ int tdm_writer_core_use(struct tdm_wdevice *device, struct tdm_wthread *self, ui
 	uint64_t all, uint32_t thread);
 int tdm_writer_statistics(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t allocated,
 	uint64_t free_bytes, uint64_t largest);
+/* A program was refused; `count` and `tsc` are set by this. With a known type, `end` is above `limit`. */
+int tdm_writer_clash(struct tdm_wdevice *device, struct tdm_wthread *self, enum tdm_clash_type type,
+	const struct tdm_ledger_clash *clash, uint32_t thread);
 int tdm_writer_step(struct tdm_wdevice *device, struct tdm_wthread *self, enum tdm_step step, uint64_t number,
 	uint32_t thread, uint32_t stack);
 bool tdm_writer_has_waiting(const struct tdm_wdevice *device);

@@ -56,6 +56,12 @@ static void note_view(struct tdm_wdevice *device, uint32_t kind, uint32_t banks,
 		tdm_store_u64(&faults->views, faults->views + 1);
 }
 
+static void note_estimated(struct tdm_wdevice *device, uint32_t kind)
+{
+	struct tdm_ledger_faults *faults = &device->shared->faults[kind];
+	tdm_store_u64(&faults->estimated, faults->estimated + 1);
+}
+
 /* Counts a view, a buffer without bytes of its own, or a shared buffer, whose bytes are counted separately. */
 cold void tdm_writer_count_view(
 	struct tdm_wdevice *device, uint32_t kind, uint64_t number, bool is_free, uint32_t flags)
@@ -320,6 +326,8 @@ cold int tdm_writer_alloc_cold(struct tdm_wdevice *device, struct tdm_wthread *s
 	if (how == TDM_NOT_ENTERED)
 		return tdm_writer_refuse(device, TDM_LOSS_NESTED, -EBUSY);
 	int err = alloc_or_adopt(device, report, extra, hash);
+	if (err == 0 && (report->flags & TDM_SLOT_ESTIMATED) != 0)
+		note_estimated(device, report->kind);
 	if (err == 0 && (report->flags & TDM_SLOT_ADOPTED) == 0 &&
 		atomic_load_explicit(&device->runtime, memory_order_relaxed) != NULL)
 		tdm_wruntime_note_alloc(device, report, extra);

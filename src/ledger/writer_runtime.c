@@ -1,10 +1,12 @@
 /*
- * Reports of the runtime below the program: what shared buffers take together, what its allocator says, and steps of
- * devices and traces. Only the first two steps of a trace, its release and judged buffers are guarded against signals
- * that jump: a replay happens thousands of times in a second, and changes nothing that a jump could leave half changed.
+ * Reports of the runtime below the program: what shared buffers take together, what its allocator says, programs that
+ * it refused, and steps of devices and traces. Only the first two steps of a trace, its release and judged buffers are
+ * guarded against signals that jump: a replay happens thousands of times in a second, and changes nothing that a jump
+ * could leave half changed.
  */
 #include "ledger/writer_runtime.h"
 #include "ledger/writer_hot.h"
+#include "base/number.h"
 
 enum { RETRY_AFTER = 1024 };
 
@@ -126,7 +128,7 @@ int tdm_wruntime_resume(struct tdm_wdevice *device, struct tdm_ledger_runtime *s
 	atomic_store(&device->runtime, runtime);
 	runtime->shared = shared;
 	runtime->offset = offset;
-	runtime->has_hazards = true;
+	runtime->has_hazards = runtime->has_clashes = true;
 	runtime->allocs = shared->head.allocs;
 	runtime->changes = (shared->head.changes + 1) & ~UINT64_C(1);
 	runtime->hazard_changes = (shared->head.hazard_changes + 1) & ~UINT64_C(1);
@@ -185,6 +187,67 @@ int tdm_writer_statistics(struct tdm_wdevice *device, struct tdm_wthread *self, 
 	if (how == TDM_NOT_ENTERED)
 		return tdm_writer_refuse(device, TDM_LOSS_NESTED, -EBUSY);
 	return runtime != NULL ? 0 : tdm_writer_refuse(device, TDM_LOSS_SPACE, -ENOSPC);
+}
+
+/* The area with room for clashes; the caller is inside and guarded. NULL: there is no room. */
+static struct tdm_wruntime *have_clashes(struct tdm_wdevice *device)
+{
+	struct tdm_wruntime *runtime = have_runtime(device);
+	if (runtime == NULL || runtime->has_clashes)
+		return runtime;
+	if (tdm_lock_take(&device->writer->file_lock)) {
+		runtime->has_clashes =
+			tdm_ledger_file_reserve(&device->writer->file, runtime->shared, runtime->offset,
+				offsetof(struct tdm_ledger_runtime, clashes), sizeof *runtime->shared) == 0;
+		tdm_lock_give(&device->writer->file_lock);
+	}
+	return runtime->has_clashes ? runtime : NULL;
+}
+
+static bool keep_clash(
+	struct tdm_wdevice *device, enum tdm_clash_type type, const struct tdm_ledger_clash *clash, uint64_t tsc)
+{
+	struct tdm_wruntime *runtime = have_clashes(device);
+	if (runtime == NULL)
+		return false;
+	struct tdm_ledger_clash *row = &runtime->shared->clashes[type];
+	uint64_t count = row->count + 1;
+	begin_change(runtime);
+	*row = *clash;
+	row->count = count;
+	row->tsc = tsc;
+	runtime->shared->head.clash_types |= (uint16_t)(1U << type);
+	end_change(runtime);
+	return true;
+}
+
+int tdm_writer_clash(struct tdm_wdevice *device, struct tdm_wthread *self, enum tdm_clash_type type,
+	const struct tdm_ledger_clash *clash, uint32_t thread)
+{
+	uint64_t excess = type != TDM_CLASH_UNKNOWN ? clash->end - clash->limit : 0;
+	const struct tdm_report report = { .kind = clash->kind,
+		.flags = TDM_RECORD_CLASH | (type == TDM_CLASH_BEYOND ? TDM_RECORD_BEYOND : 0),
+		.id = clash->end,
+		.address = clash->limit,
+		.asked = excess,
+		.name = clash->program };
+	const struct tdm_words words = tdm_words_of(&report, 0, excess);
+	bool is_kept = false;
+	struct tdm_quiet guard;
+	tdm_quiet_begin(&guard);
+	enum tdm_entered how = tdm_wdevice_enter(device, self);
+	if (how != TDM_NOT_ENTERED) {
+		uint64_t tsc = tdm_clock_ticks();
+		is_kept = keep_clash(device, type, clash, tsc);
+		device->last_tsc = tsc;
+		tdm_put_record(device, device->seq + 1, tsc, TDM_LEDGER_OOM, &words, thread);
+		tdm_commit(device, device->seq + 1);
+		tdm_wdevice_leave(device, self, how);
+	}
+	tdm_quiet_end(&guard);
+	if (how == TDM_NOT_ENTERED)
+		return tdm_writer_refuse(device, TDM_LOSS_NESTED, -EBUSY);
+	return is_kept ? 0 : tdm_writer_refuse(device, TDM_LOSS_SPACE, -ENOSPC);
 }
 
 /* The latest trace with this id that was not released; -1: there is none. */
@@ -276,27 +339,36 @@ static void apply_step(
 	}
 }
 
-/* False when there is no room. */
-static bool step_traces(struct tdm_wdevice *device, enum tdm_step step, uint64_t id, uint64_t tsc, uint32_t stack)
+/* A device that is closed takes its traces along. */
+static void step_device(
+	struct tdm_wdevice *device, struct tdm_wruntime *runtime, enum tdm_step step, uint64_t number, uint64_t tsc)
 {
-	bool is_of_trace = step >= TDM_STEP_TRACE_BEGAN;
-	struct tdm_wruntime *runtime =
-		is_of_trace ? have_runtime(device) : atomic_load_explicit(&device->runtime, memory_order_relaxed);
-	if (runtime == NULL)
-		return !is_of_trace;
+	struct tdm_ledger_runtime_head *head = &runtime->shared->head;
+	head->life = (uint16_t)step;
 	if (step == TDM_STEP_OPENED)
-		return true;
+		return;
+	head->left = tdm_plus(head->left, number);
+	for (uint32_t i = 0; i < runtime->trace_count; i++)
+		if (runtime->shared->traces[i].released_tsc == 0)
+			release_trace(device, runtime, i, tsc);
+}
+
+/* False when there is no room. */
+static bool step_inside(struct tdm_wdevice *device, enum tdm_step step, uint64_t number, uint64_t tsc, uint32_t stack)
+{
+	struct tdm_wruntime *runtime = have_runtime(device);
+	if (runtime == NULL)
+		return false;
 	begin_change(runtime);
-	if (is_of_trace) {
-		int found = step != TDM_STEP_TRACE_BEGAN ? find_trace(runtime, id) : -1;
-		uint32_t at = found >= 0 ? (uint32_t)found : new_trace(device, runtime, id);
+	if (step >= TDM_STEP_TRACE_BEGAN) {
+		int found = step != TDM_STEP_TRACE_BEGAN ? find_trace(runtime, number) : -1;
+		uint32_t at = found >= 0 ? (uint32_t)found : new_trace(device, runtime, number);
 		apply_step(device, runtime, at, step, tsc);
 		if (step == TDM_STEP_TRACE_REPLAYED && tdm_wruntime_has_waiting(runtime, &runtime->traces[at]))
 			tdm_wruntime_judge(device, &runtime->traces[at], tsc, stack);
+	} else {
+		step_device(device, runtime, step, number, tsc);
 	}
-	for (uint32_t i = 0; step == TDM_STEP_CLOSED && i < runtime->trace_count; i++)
-		if (runtime->shared->traces[i].released_tsc == 0)
-			release_trace(device, runtime, i, tsc);
 	end_change(runtime);
 	if (step == TDM_STEP_TRACE_RELEASED || step == TDM_STEP_CLOSED)
 		tdm_wruntime_forget(device);
@@ -328,7 +400,7 @@ int tdm_writer_step(struct tdm_wdevice *device, struct tdm_wthread *self, enum t
 	enum tdm_entered how = tdm_wdevice_enter(device, self);
 	if (how != TDM_NOT_ENTERED) {
 		uint64_t tsc = tdm_clock_ticks();
-		is_done = step_traces(device, step, number, tsc, stack);
+		is_done = step_inside(device, step, number, tsc, stack);
 		device->last_tsc = tsc;
 		tdm_put_record(device, device->seq + 1, tsc, TDM_LEDGER_STEP, &words, thread);
 		tdm_commit(device, device->seq + 1);

@@ -25,13 +25,13 @@ struct tdm_wwaiting {
 };
 
 struct tdm_wruntime {
-	struct tdm_ledger_runtime *shared; /* its hazards may be touched only with has_hazards */
+	struct tdm_ledger_runtime *shared; /* hazards and clashes: only with has_hazards and has_clashes */
 	uint64_t offset;
 	uint64_t changes, hazard_changes; /* the last even values of the words in the file */
 	uint64_t era, allocs;
 	uint32_t trace_count, next_trace;
 	struct tdm_wtrace traces[TDM_LEDGER_TRACES];
-	bool has_hazards;
+	bool has_hazards, has_clashes;
 	uint32_t waiting_count, judged_count;  /* entries, as in the file */
 	uint64_t keys[2 * TDM_LEDGER_HAZARDS]; /* of entries: equal if they are alike; 0: not used */
 	uint64_t eras[TDM_LEDGER_HAZARDS];     /* of waiting entries, */

@@ -8,18 +8,17 @@
  * address reports it later than the release.
  */
 #include "metal/allocators.h"
+#include "metal/failures.h"
 
 #include <errno.h>
 #include <string.h>
 
 enum {
-	HEAD_BYTES = 128,  /* of a buffer in which its device is looked for */
-	BODY_BYTES = 1024, /* and its cores */
-	SIZE_AFTER = 8,    /* a buffer's size and type follow its device */
+	HEAD_BYTES = 128, /* of a buffer in which its device is looked for */
+	SIZE_AFTER = 8,   /* a buffer's size and type follow its device */
 	TYPE_AFTER = 16,
-	RECHECK = 256, /* one of so many buffers is checked again */
-	RANGES_MAX = 64,
-	CORE_MAX = 4096,
+	RECHECK = 256,      /* one of so many buffers is checked again */
+	MEASURED_MAX = 256, /* looks at what an allocator takes */
 };
 
 /* What is seen of a buffer. */
@@ -33,7 +32,21 @@ struct sight {
 static _Thread_local struct {
 	const void *buffer; /* that allocate_buffer() reported last */
 	uint32_t count;
+	struct attempt *attempt; /* that is under way; NULL: none */
 } own __attribute__((tls_model("initial-exec")));
+
+/* The first thread that finds the place decides. */
+static bool is_device_place(struct tdm_metal_places *places, uint32_t at)
+{
+	tdm_metal_lock();
+	if (!places->has_device) {
+		places->device_at = at;
+		__atomic_store_n(&places->has_device, true, __ATOMIC_RELEASE);
+	}
+	bool is_it = places->device_at == at;
+	tdm_metal_unlock();
+	return is_it;
+}
 
 /* Looks for the pointer to a device, or for one where there was one in the buffers before. */
 static bool find_device(struct tdm_metal_runtime *runtime, const char *head, size_t size, const void **device)
@@ -42,12 +55,10 @@ static bool find_device(struct tdm_metal_runtime *runtime, const char *head, siz
 	bool is_found = __atomic_load_n(&places->has_device, __ATOMIC_ACQUIRE);
 	for (uint32_t i = is_found ? places->device_at : 0; i + sizeof *device <= size; i += sizeof *device) {
 		memcpy(device, head + i, sizeof *device);
-		if (tdm_metal_is_device(runtime, *device)) {
-			places->device_at = i;
-			__atomic_store_n(&places->has_device, true, __ATOMIC_RELEASE);
+		bool is_device = tdm_metal_is_device(runtime, *device);
+		if (is_device && (is_found || is_device_place(places, i)))
 			return true;
-		}
-		if (is_found)
+		if (is_device || is_found)
 			break;
 	}
 	*device = NULL;
@@ -64,6 +75,17 @@ static void ask(const struct tdm_metal_ask *functions, const void *buffer, struc
 	answers->is_trace = functions->buffer_is_trace != NULL && functions->buffer_is_trace(buffer);
 	answers->page_size = functions->buffer_page_size != NULL ? functions->buffer_page_size(buffer) : 0;
 	answers->pages = functions->buffer_num_pages != NULL ? functions->buffer_num_pages(buffer) : 0;
+	answers->is_sharded = false;
+	answers->aligned_page = answers->aligned_size = 0;
+	/* These throw if it is in no memory of a device. */
+	if ((functions->buffer_page_size != NULL && functions->buffer_num_pages != NULL) ||
+		functions->buffer_num_cores == NULL || (!answers->is_l1 && !answers->is_dram))
+		return;
+	answers->is_sharded = (functions->buffer_num_cores(buffer) >> 32 & 1) != 0;
+	if (functions->buffer_aligned_page != NULL && functions->buffer_aligned_size != NULL) {
+		answers->aligned_page = functions->buffer_aligned_page(buffer);
+		answers->aligned_size = functions->buffer_aligned_size(buffer);
+	}
 }
 
 /* Whether a type agrees with the answers about this buffer, as far as they were all given. */
@@ -115,7 +137,7 @@ static __attribute__((cold, noinline)) void look_closely(
 		memcpy(&bytes, head + places->device_at + SIZE_AFTER, sizeof bytes);
 		memcpy(&type, head + places->device_at + TYPE_AFTER, sizeof type);
 		has_size = tdm_metal_size_agrees(bytes, &answers);
-		if (runtime->ask.buffer_num_pages != NULL && runtime->ask.buffer_page_size != NULL)
+		if ((answers.pages != 0 && answers.page_size != 0) || answers.aligned_size != 0)
 			tdm_metal_judge(&places->size, has_size);
 		has_type = judge_type(runtime, type, &answers) && has_size && !places->size.is_wrong;
 	}
@@ -172,60 +194,6 @@ static inline uint64_t id_of(const struct tdm_metal_allocator *allocator, uint32
 }
 
 /*
- * The cores of a sharded buffer. Buffer::shard_spec() throws for buffers that have another kind of distribution, so it
- * cannot be asked; but the ranges are a std::vector in the buffer. It is found by what it says: ranges of cores that
- * are, together, as many as num_cores() says.
- */
-
-/* A range of cores in the runtime: corners x0, y0, x1, y1. */
-typedef uint64_t corners[4];
-
-static uint32_t read_ranges(const struct tdm_metal_vector *vector, uint64_t cores, struct tidemark_core_range *ranges)
-{
-	corners found[RANGES_MAX];
-	size_t bytes = (size_t)(vector->end - vector->begin), count = bytes / sizeof *found;
-	uint64_t total = 0;
-	if (vector->begin == NULL || vector->begin >= vector->end || vector->end > vector->limit ||
-		count > RANGES_MAX || bytes % sizeof *found != 0 || (uintptr_t)vector->begin % sizeof **found != 0 ||
-		!tdm_metal_copy(found, vector->begin, bytes))
-		return 0;
-	for (size_t i = 0; i < count; i++) {
-		const uint64_t *at = found[i];
-		if (at[2] > CORE_MAX || at[3] > CORE_MAX || at[0] > at[2] || at[1] > at[3])
-			return 0;
-		total += (at[2] - at[0] + 1) * (at[3] - at[1] + 1);
-		ranges[i] = (struct tidemark_core_range){ (uint16_t)at[0], (uint16_t)at[1], (uint16_t)at[2],
-			(uint16_t)at[3] };
-	}
-	return total == cores ? (uint32_t)count : 0;
-}
-
-static __attribute__((cold, noinline)) uint32_t find_ranges(
-	struct tdm_metal_runtime *runtime, const void *buffer, uint64_t cores, struct tidemark_core_range *ranges)
-{
-	union {
-		char bytes[BODY_BYTES];
-		uint64_t words[BODY_BYTES / sizeof(uint64_t)];
-	} body;
-	struct tdm_metal_vector vector;
-	uint32_t at = __atomic_load_n(&runtime->places.shards_at, __ATOMIC_RELAXED), count = 0;
-	if (at != 0)
-		return tdm_metal_copy(&vector, (const char *)buffer + at, sizeof vector)
-			       ? read_ranges(&vector, cores, ranges)
-			       : 0;
-	size_t size = sizeof body;
-	while (size > sizeof vector && !tdm_metal_copy(&body, buffer, size))
-		size /= 2;
-	for (size_t i = sizeof(void *); i + sizeof vector <= size && count == 0; i += sizeof(void *)) {
-		memcpy(&vector, body.bytes + i, sizeof vector);
-		count = read_ranges(&vector, cores, ranges);
-		if (count != 0)
-			__atomic_store_n(&runtime->places.shards_at, (uint32_t)i, __ATOMIC_RELAXED);
-	}
-	return count;
-}
-
-/*
  * Reports.
  */
 
@@ -252,28 +220,100 @@ static uint64_t per_bank(const struct tdm_metal_allocator *allocator, const void
 	return most <= TDM_METAL_BYTES_MAX / page ? most * page : 0;
 }
 
-static void report(struct tdm_metal_runtime *runtime, const void *own_allocator, const void *buffer, uint64_t address)
+/*
+ * What a buffer takes of each bank. The allocator gives memory in steps, which may be larger than the alignment that
+ * the buffer knows of. They show in its statistics before and after an allocation, if nothing else happens meanwhile.
+ */
+
+/* A look at what an allocation takes. */
+struct measure {
+	bool is_on;
+	uint64_t uses;
+	struct tdm_metal_statistics before;
+};
+
+static __attribute__((cold, noinline)) void begin_measure(
+	struct tdm_metal_allocator *allocator, const void *buffer, uint32_t kind, struct measure *measure)
 {
+	const struct tdm_metal_ask *functions = &allocator->runtime->ask;
+	uint64_t page = functions->buffer_page_size != NULL ? functions->buffer_page_size(buffer) : 0;
+	bool is_certain = functions->buffer_per_bank != NULL || tdm_metal_is_proven(&allocator->formula);
+	uint32_t highest = tdm_metal_step_now(&allocator->steps[kind]).high;
+	if (is_certain && page != 0 && highest != 0 && page % highest == 0)
+		return; /* it makes no difference */
+	uint64_t bytes = per_bank(allocator, buffer, kind);
+	if ((is_certain && bytes != 0 && tdm_metal_step_apply(&allocator->steps[kind], bytes) != 0) ||
+		__atomic_load_n(&allocator->measured, __ATOMIC_RELAXED) >= MEASURED_MAX)
+		return;
+	__atomic_fetch_add(&allocator->measured, 1, __ATOMIC_RELAXED);
+	if (!tdm_metal_is_alone(&measure->uses))
+		return;
+	measure->is_on = tdm_metal_allocator_says(allocator, kind, &measure->before);
+}
+
+/* What was taken; 0: not known. */
+static uint64_t end_measure(struct tdm_metal_allocator *allocator, uint32_t kind, const struct measure *measure)
+{
+	struct tdm_metal_statistics after;
+	if (!measure->is_on || !tdm_metal_allocator_says(allocator, kind, &after))
+		return 0;
+	bool is_alone = __atomic_load_n(&tdm_metal_uses, __ATOMIC_ACQUIRE) == measure->uses;
+	return is_alone && after.allocated > measure->before.allocated ? after.allocated - measure->before.allocated
+								       : 0;
+}
+
+/* What an allocator takes for so many bytes, if steps that are still possible differ in it; 0: not known. */
+static __attribute__((cold, noinline)) uint64_t taken_by_said_step(
+	const struct tdm_metal_allocator *allocator, uint32_t kind, uint64_t bytes)
+{
+	struct tdm_metal_step step = tdm_metal_step_now(&allocator->steps[kind]);
+	bool is_possible = step.low <= allocator->said_step && allocator->said_step <= step.high;
+	return is_possible ? tdm_metal_round_up(bytes, allocator->said_step) : 0;
+}
+
+/* Bytes of each bank that a buffer has taken; 0: not known. */
+static inline uint64_t taken(
+	struct tdm_metal_allocator *allocator, const void *buffer, uint32_t kind, const struct measure *measure)
+{
+	const struct tdm_metal_ask *functions = &allocator->runtime->ask;
+	struct tdm_metal_step *step = &allocator->steps[kind];
+	bool is_formula = functions->buffer_per_bank == NULL;
+	uint64_t bytes = is_formula ? per_bank(allocator, buffer, kind) : functions->buffer_per_bank(buffer);
+	uint64_t seen = measure->is_on ? end_measure(allocator, kind, measure) : 0;
+	if (__builtin_expect(seen != 0, 0)) {
+		tdm_metal_step_judge(step, bytes, seen);
+		if (is_formula)
+			tdm_metal_judge(&allocator->formula, step->low <= step->high);
+		return seen;
+	}
+	if (bytes > TDM_METAL_BYTES_MAX || (is_formula && !tdm_metal_is_proven(&allocator->formula)))
+		return is_formula ? 0 : bytes;
+	uint64_t result = tdm_metal_step_apply(step, bytes);
+	return __builtin_expect(result != 0, 1) ? result : taken_by_said_step(allocator, kind, bytes);
+}
+
+static void report(struct tdm_metal_allocator *allocator, const struct sight *sight, const void *buffer,
+	uint64_t address, const struct measure *measure)
+{
+	struct tdm_metal_runtime *runtime = allocator->runtime;
 	const struct tdm_metal_ask *functions = &runtime->ask;
 	struct tidemark_buffer new = TIDEMARK_BUFFER_INIT;
-	struct tidemark_core_range ranges[RANGES_MAX];
-	struct sight sight;
-	look(runtime, buffer, &sight);
-	if (sight.kind == UINT32_MAX || functions->buffer_address == NULL) /* then its release could not be reported */
-		return;
-	struct tdm_metal_allocator *allocator =
-		tdm_metal_allocator_of(runtime, own_allocator != NULL ? own_allocator : sight.device, sight.device);
-	if (allocator == NULL || allocator->chip_count == 0)
-		return;
+	struct tidemark_core_range ranges[TDM_METAL_RANGES_MAX];
 	uint64_t cores = functions->buffer_num_cores != NULL ? functions->buffer_num_cores(buffer) : 0;
 	uint64_t page_size = functions->buffer_page_size != NULL ? functions->buffer_page_size(buffer) : 0;
-	new.kind = kind_at(&sight, allocator, address);
+	new.kind = kind_at(sight, allocator, address);
 	new.id = id_of(allocator, (uint32_t)address);
 	new.address = address;
-	new.bytes = sight.bytes;
-	new.bytes_per_bank = functions->buffer_per_bank != NULL ? functions->buffer_per_bank(buffer)
-								: per_bank(allocator, buffer, new.kind);
+	new.bytes = sight->bytes;
+	new.bytes_per_bank = taken(allocator, buffer, new.kind, measure);
 	new.banks = allocator->banks[new.kind];
+	if (__builtin_expect(new.bytes_per_bank == 0 || !allocator->has_banks, 0)) {
+		new.flags = TIDEMARK_ESTIMATED;
+		if (new.bytes_per_bank == 0)
+			tdm_metal_remark_once(
+				"metal: bytes per bank are not known of some buffers: functions are missing, "
+				"or what the allocator takes does not follow from them");
+	}
 	new.page_size = page_size <= UINT32_MAX ? (uint32_t)page_size : 0;
 	new.cores = cores >> 32 & 1 ? (uint32_t)cores : 0;
 	if (!is_sane(&new)) {
@@ -282,7 +322,7 @@ static void report(struct tdm_metal_runtime *runtime, const void *own_allocator,
 		return;
 	}
 	if (new.cores != 0 && new.kind != TIDEMARK_DRAM &&new.kind != TIDEMARK_TRACE) {
-		new.range_count = find_ranges(runtime, buffer, new.cores, ranges);
+		new.range_count = tdm_metal_buffer_cores(runtime, buffer, new.cores, ranges);
 		new.ranges = new.range_count != 0 ? ranges : NULL;
 	}
 	for (size_t i = 0; i < allocator->chip_count; i++) {
@@ -327,40 +367,98 @@ static inline void end_use(const bool *use)
 /* An allocator is used from here to the end of the function, however it ends. */
 #define USE_ALLOCATOR() bool use __attribute__((cleanup(end_use), unused)) = begin_use()
 
+/* What is known of a buffer before it is allocated, or reported. NULL: it cannot be shown; its release could not be
+ * reported without its address. */
+static inline struct tdm_metal_allocator *find_allocator(
+	struct tdm_metal_runtime *runtime, const void *own_allocator, const void *buffer, struct sight *sight)
+{
+	look(runtime, buffer, sight);
+	return sight->kind != UINT32_MAX ? tdm_metal_allocator_of(runtime,
+						   own_allocator != NULL ? own_allocator : sight->device, sight->device)
+					 : NULL;
+}
+
+static inline bool is_shown(const struct tdm_metal_allocator *allocator)
+{
+	return allocator != NULL && allocator->chip_count != 0 && allocator->runtime->ask.buffer_address != NULL;
+}
+
 /* An allocation on its way. If it is still on its way when the frame ends, an exception ended it. */
 struct attempt {
-	struct tdm_metal_runtime *runtime;
-	const void *allocator, *buffer;
+	struct tdm_metal_allocator *allocator; /* NULL: not known, or it has succeeded */
+	const void *buffer;
+	struct sight sight;
+	struct attempt *outer; /* of the same thread */
 };
 
-static void note_failure(struct attempt *attempt)
+static struct tdm_metal_failure failure_of(const struct attempt *attempt)
 {
-	struct sight sight;
-	if (attempt->buffer == NULL || !tdm_metal_is_on(attempt->runtime))
-		return;
-	look(attempt->runtime, attempt->buffer, &sight);
-	struct tdm_metal_allocator *allocator =
-		sight.kind != UINT32_MAX ? tdm_metal_allocator_of(attempt->runtime, attempt->allocator, sight.device)
-					 : NULL;
-	uint64_t each = allocator != NULL ? per_bank(allocator, attempt->buffer, sight.kind) : 0;
-	for (size_t i = 0; allocator != NULL && i < allocator->chip_count; i++)
-		tidemark_out_of_memory(allocator->chips[i], sight.kind, sight.bytes, each);
+	struct tdm_metal_allocator *allocator = attempt->allocator;
+	const struct tdm_metal_ask *functions = &allocator->runtime->ask;
+	const struct sight *sight = &attempt->sight;
+	bool has_cores =
+		functions->buffer_num_cores == NULL || (functions->buffer_num_cores(attempt->buffer) >> 32 & 1) != 0;
+	return (struct tdm_metal_failure){ .allocator = allocator,
+		.kind = sight->kind,
+		.bytes = sight->bytes,
+		.each = per_bank(allocator, attempt->buffer, sight->kind),
+		.is_form = !has_cores && sight->kind == TIDEMARK_L1_SMALL,
+		.has_limit = !has_cores && sight->kind == TIDEMARK_L1 };
+}
+
+static __attribute__((cold, noinline)) void note_failure(const struct attempt *attempt)
+{
+	const struct tdm_metal_failure failure = failure_of(attempt);
+	tdm_metal_failure_note(&failure);
+}
+
+static inline void end_attempt(const struct attempt *attempt)
+{
+	own.attempt = attempt->outer;
+	if (__builtin_expect(attempt->allocator != NULL, 0))
+		note_failure(attempt);
+}
+
+bool tdm_metal_buffers_are_attempted(void)
+{
+	return own.attempt != NULL;
+}
+
+void tdm_metal_buffers_aborted(bool is_exception)
+{
+	const struct attempt *attempt = own.attempt;
+	own.attempt = NULL; /* once, even if the program survives */
+	for (; attempt != NULL; attempt = attempt->outer) {
+		if (attempt->allocator == NULL)
+			continue;
+		const struct tdm_metal_failure failure = failure_of(attempt);
+		tdm_metal_failure_note_locked(&failure, is_exception);
+	}
 }
 
 static __attribute__((noinline)) uint64_t allocate_and_report(
-	enum tdm_metal_hook hook, struct tdm_metal_runtime *runtime, void *allocator, void *buffer)
+	enum tdm_metal_hook hook, struct tdm_metal_runtime *runtime, void *own_allocator, void *buffer)
 {
 	USE_ALLOCATOR();
-	struct attempt attempt __attribute__((cleanup(note_failure))) = { runtime, allocator, buffer };
+	struct attempt attempt __attribute__((cleanup(end_attempt))) = { .buffer = buffer, .outer = own.attempt };
+	struct measure measure = { .is_on = false };
 	tdm_metal_count(hook);
-	uint64_t address = ((tdm_next_allocate_buffer *)runtime->next[hook])(allocator, buffer);
-	attempt.buffer = NULL;
+	struct tdm_metal_allocator *allocator = find_allocator(runtime, own_allocator, buffer, &attempt.sight);
+	attempt.allocator = allocator;
+	uint32_t kind = attempt.sight.kind;
+	if (allocator != NULL && !attempt.sight.is_vague &&
+		(tdm_metal_step_is_open(&allocator->steps[kind]) || runtime->ask.buffer_per_bank == NULL))
+		begin_measure(allocator, buffer, kind, &measure);
+	own.attempt = &attempt;
+	uint64_t address = ((tdm_next_allocate_buffer *)runtime->next[hook])(own_allocator, buffer);
+	attempt.allocator = NULL;
 	own.buffer = buffer;
-	if (!runtime->has_allocations) {
-		runtime->has_allocations = true;
-		runtime->is_by_tracker = false;
+	if (!__atomic_load_n(&runtime->has_allocations, __ATOMIC_RELAXED)) {
+		__atomic_store_n(&runtime->has_allocations, true, __ATOMIC_RELAXED);
+		__atomic_store_n(&runtime->is_by_tracker, false, __ATOMIC_RELAXED);
 	}
-	report(runtime, allocator, buffer, address);
+	if (is_shown(allocator))
+		report(allocator, &attempt.sight, buffer, address, &measure);
 	return address;
 }
 
@@ -369,8 +467,9 @@ static __attribute__((noinline)) void report_and_deallocate(
 {
 	USE_ALLOCATOR();
 	tdm_metal_count(hook);
-	struct tdm_metal_allocator *known = !runtime->is_by_tracker ? report_release(runtime, allocator, buffer)
-								    : NULL; /* else it was told before */
+	struct tdm_metal_allocator *known = !tdm_metal_is_by_tracker(runtime)
+						    ? report_release(runtime, allocator, buffer)
+						    : NULL; /* else it was told before */
 	((tdm_next_deallocate_buffer *)runtime->next[hook])(allocator, buffer);
 	if (known != NULL)
 		tdm_metal_allocator_used(known);
@@ -410,24 +509,29 @@ static __attribute__((noinline)) void note_tracked(
 	tdm_metal_count(hook);
 	uintptr_t word;
 	if (own.buffer == buffer || runtime->ask.buffer_address == NULL ||
-		(runtime->has_allocations && !runtime->is_by_tracker) || !tdm_metal_copy(&word, buffer, sizeof word))
+		(__atomic_load_n(&runtime->has_allocations, __ATOMIC_RELAXED) && !tdm_metal_is_by_tracker(runtime)) ||
+		!tdm_metal_copy(&word, buffer, sizeof word))
 		return;
 	uint32_t address = runtime->ask.buffer_address(buffer);
 	if (address == 0)
 		return;
 	if (!__atomic_exchange_n(&runtime->is_by_tracker, true, __ATOMIC_RELAXED))
 		tdm_metal_remark_once("metal: the allocator cannot be hooked, so requests that fail are not seen");
-	report(runtime, NULL, buffer, address);
+	struct sight sight;
+	struct tdm_metal_allocator *allocator = find_allocator(runtime, NULL, buffer, &sight);
+	if (is_shown(allocator))
+		report(allocator, &sight, buffer, address, &(struct measure){ .is_on = false });
 }
 
 static __attribute__((noinline)) void note_untracked(
 	enum tdm_metal_hook hook, struct tdm_metal_runtime *runtime, const void *buffer)
 {
 	tdm_metal_count(hook);
-	bool is_only_source = runtime->is_by_tracker || (runtime->next[TDM_HOOK_deallocate_buffer] == NULL &&
-								runtime->next[TDM_HOOK_deallocate_buffer_57] == NULL &&
-								runtime->next[TDM_HOOK_deallocate_buffer_56] == NULL &&
-								runtime->next[TDM_HOOK_deallocate_buffer_55] == NULL);
+	bool is_only_source =
+		tdm_metal_is_by_tracker(runtime) || (runtime->next[TDM_HOOK_deallocate_buffer] == NULL &&
+							    runtime->next[TDM_HOOK_deallocate_buffer_57] == NULL &&
+							    runtime->next[TDM_HOOK_deallocate_buffer_56] == NULL &&
+							    runtime->next[TDM_HOOK_deallocate_buffer_55] == NULL);
 	uintptr_t word;
 	if (is_only_source && runtime->ask.buffer_address != NULL && tdm_metal_copy(&word, buffer, sizeof word) &&
 		runtime->ask.buffer_address(buffer) != 0)

@@ -25,6 +25,7 @@ enum {
 /* All under tdm_metal_lock(). */
 static struct chip {
 	uint64_t chip_id;
+	uint64_t left;  /* buffers that its allocators still had at their end */
 	uint32_t epoch; /* of the ledger in which it is described and open */
 	bool is_open, has_chip_id;
 } chips[TDM_METAL_CHIPS_MAX];
@@ -51,7 +52,8 @@ static struct provider {
 } providers[PROVIDERS_MAX];
 static size_t provider_count;
 
-enum shape { SHAPE_UNKNOWN, SHAPE_DEVICE, SHAPE_MESH };
+/* A mesh has an inner object since v0.66, which is what the runtime names when it opens one. */
+enum shape { SHAPE_UNKNOWN, SHAPE_DEVICE, SHAPE_MESH, SHAPE_INNER_MESH };
 
 static bool is_vtable(uintptr_t vtable, const void *symbol)
 {
@@ -61,26 +63,32 @@ static bool is_vtable(uintptr_t vtable, const void *symbol)
 static enum shape shape_of(const struct tdm_metal_runtime *runtime, const void *device)
 {
 	uintptr_t vtable;
-	const void *of_mesh, *of_device;
+	const void *of_mesh, *of_device, *of_inner;
 	memcpy(&of_mesh, &runtime->ask.mesh_vtable, sizeof of_mesh);
+	memcpy(&of_inner, &runtime->ask.impl_vtable, sizeof of_inner);
 	memcpy(&of_device, &runtime->ask.device_vtable, sizeof of_device);
 	if (device == NULL || (uintptr_t)device % sizeof(void *) != 0 ||
 		!tdm_metal_copy(&vtable, device, sizeof vtable))
 		return SHAPE_UNKNOWN;
-	return is_vtable(vtable, of_mesh) ? SHAPE_MESH : is_vtable(vtable, of_device) ? SHAPE_DEVICE : SHAPE_UNKNOWN;
+	return is_vtable(vtable, of_mesh)     ? SHAPE_MESH
+	       : is_vtable(vtable, of_device) ? SHAPE_DEVICE
+	       : is_vtable(vtable, of_inner)  ? SHAPE_INNER_MESH
+					      : SHAPE_UNKNOWN;
 }
 
 bool tdm_metal_is_device(const struct tdm_metal_runtime *runtime, const void *device)
 {
-	return shape_of(runtime, device) != SHAPE_UNKNOWN;
+	enum shape shape = shape_of(runtime, device);
+	return shape == SHAPE_MESH || shape == SHAPE_DEVICE;
 }
 
 const void *tdm_metal_view_of(struct tdm_metal_runtime *runtime, const void *device)
 {
 	enum shape shape = shape_of(runtime, device);
-	const void *const *(*ask)(const void *) = shape == SHAPE_MESH     ? runtime->ask.mesh_allocator
-						  : shape == SHAPE_DEVICE ? runtime->ask.device_allocator
-									  : NULL;
+	const void *const *(*ask)(const void *) = shape == SHAPE_MESH         ? runtime->ask.mesh_allocator
+						  : shape == SHAPE_DEVICE     ? runtime->ask.device_allocator
+						  : shape == SHAPE_INNER_MESH ? runtime->ask.impl_allocator
+									      : NULL;
 	const void *view = NULL;
 	return ask != NULL && tdm_metal_copy(&view, ask(device), sizeof view) ? view : NULL;
 }
@@ -122,12 +130,16 @@ static void learn(struct tdm_metal_runtime *runtime, const void *device, uint32_
 	tdm_metal_unlock();
 }
 
-static void forget(const void *device)
+/* A device is closed, and so is the object of its chip for shared memory: others may be at their places soon. */
+static void forget(const void *device, uint32_t chip)
 {
 	tdm_metal_lock();
 	struct device *known = find_device(device);
 	if (known != NULL)
 		*known = devices[--device_count];
+	for (size_t i = provider_count; i-- > 0;)
+		if (providers[i].chip == chip)
+			providers[i] = providers[--provider_count];
 	tdm_metal_unlock();
 }
 
@@ -152,29 +164,33 @@ static size_t take_numbers(
 }
 
 /* A mesh gives the numbers of its single devices, which have no function for it. */
-static void learn_devices(struct tdm_metal_runtime *runtime, const void *mesh, const uint32_t *numbers, size_t count)
+static void learn_devices(
+	struct tdm_metal_runtime *runtime, struct tdm_metal_vector vector, const uint32_t *numbers, size_t count)
 {
 	const void *pointers[TDM_METAL_CHIPS_MAX];
-	if (runtime->ask.mesh_devices == NULL)
-		return;
-	struct tdm_metal_vector vector = runtime->ask.mesh_devices(mesh);
 	size_t bytes = (size_t)(vector.end - vector.begin);
-	if (vector.begin == NULL || bytes != count * sizeof *pointers || !tdm_metal_copy(pointers, vector.begin, bytes))
+	if (vector.begin == NULL || vector.begin > vector.end || bytes > sizeof pointers ||
+		!tdm_metal_copy(pointers, vector.begin, bytes))
 		return;
 	if (runtime->ask.operator_delete != NULL)
 		runtime->ask.operator_delete(vector.begin);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count && bytes == count * sizeof *pointers; i++)
 		learn(runtime, pointers[i], numbers[i]);
 }
 
-static size_t ask_mesh(struct tdm_metal_runtime *runtime, const void *mesh, uint32_t *numbers, size_t cap)
+static size_t ask_mesh(
+	struct tdm_metal_runtime *runtime, const void *mesh, enum shape shape, uint32_t *numbers, size_t cap)
 {
-	if (runtime->ask.mesh_device_ids == NULL)
+	const struct tdm_metal_ask *ask = &runtime->ask;
+	bool is_inner = shape == SHAPE_INNER_MESH;
+	struct tdm_metal_vector (*ask_ids)(const void *) = is_inner ? ask->impl_device_ids : ask->mesh_device_ids;
+	struct tdm_metal_vector (*ask_devices)(const void *) = is_inner ? ask->impl_devices : ask->mesh_devices;
+	if (ask_ids == NULL)
 		return 0;
-	struct tdm_metal_vector vector = runtime->ask.mesh_device_ids(mesh);
+	struct tdm_metal_vector vector = ask_ids(mesh);
 	size_t count = take_numbers(runtime, &vector, numbers, cap);
-	if (count != 0)
-		learn_devices(runtime, mesh, numbers, count);
+	if (count != 0 && ask_devices != NULL)
+		learn_devices(runtime, ask_devices(mesh), numbers, count);
 	return count;
 }
 
@@ -262,9 +278,11 @@ size_t tdm_metal_chips(struct tdm_metal_runtime *runtime, const void *device, ui
 	size_t count = find_mesh(device, generation, numbers, cap);
 	if (count != 0)
 		return count;
-	switch (shape_of(runtime, device)) {
+	enum shape shape = shape_of(runtime, device);
+	switch (shape) {
 	case SHAPE_MESH:
-		count = without_repeats(all, ask_mesh(runtime, device, all, TDM_METAL_CHIPS_MAX));
+	case SHAPE_INNER_MESH:
+		count = without_repeats(all, ask_mesh(runtime, device, shape, all, TDM_METAL_CHIPS_MAX));
 		if (count != 0)
 			keep_mesh(device, generation, all, count);
 		break;
@@ -364,6 +382,8 @@ void tdm_metal_chips_describe(struct tdm_metal_allocator *allocator)
 {
 	struct tidemark_region regions[TDM_METAL_KINDS];
 	uint32_t region_count = ask_regions(allocator, regions);
+	if (region_count == 0 && allocator->allocator == NULL)
+		return; /* only opened: its first buffer will tell */
 	for (size_t i = 0; i < allocator->chip_count; i++) {
 		struct tidemark_device device = TIDEMARK_DEVICE_INIT;
 		device.regions = regions;
@@ -379,6 +399,11 @@ void tdm_metal_chips_describe(struct tdm_metal_allocator *allocator)
 	}
 }
 
+void tdm_metal_chip_left(uint32_t number, uint64_t buffers)
+{
+	__atomic_fetch_add(&chips[number].left, buffers, __ATOMIC_RELAXED);
+}
+
 void tdm_metal_chip_closed(uint32_t number)
 {
 	tdm_metal_lock();
@@ -388,8 +413,11 @@ void tdm_metal_chip_closed(uint32_t number)
 	if (!tdm_programs_is_empty()) /* programs may outlive their device */
 		tdm_programs_end_items(NULL, TDM_PROGRAM_ANY_KIND, number);
 	tdm_metal_allocators_leave(number);
+	tdm_metal_pinned_leave(number);
+	tdm_metal_traces_leave(number);
 	if (was_open)
-		tidemark_step(number, TIDEMARK_DEVICE_CLOSED, 0);
+		tidemark_step(
+			number, TIDEMARK_DEVICE_CLOSED, __atomic_exchange_n(&chips[number].left, 0, __ATOMIC_RELAXED));
 }
 
 /*
@@ -405,11 +433,33 @@ static inline __attribute__((always_inline)) bool close_device(
 	if (is_on)
 		tdm_metal_count(hook);
 	bool is_closed = next(device);
-	forget(device);
+	forget(device, chip);
 	__atomic_fetch_add(&tdm_metal_generation, 1, __ATOMIC_RELEASE);
 	if (chip != UINT32_MAX)
 		tdm_metal_chip_closed(chip);
 	return is_closed;
+}
+
+static void see_opened(struct tdm_metal_runtime *runtime, enum tdm_metal_hook hook, const void *mesh)
+{
+	if (!tdm_metal_is_on(runtime))
+		return;
+	tdm_metal_count(hook);
+	tdm_metal_device_opened(runtime, mesh);
+}
+
+void tdm_hook_mesh_opened(const void *mesh)
+{
+	TDM_METAL_ENTER(mesh_opened)
+	TDM_METAL_NEXT(mesh_opened)(mesh);
+	see_opened(runtime, TDM_HOOK_mesh_opened, mesh);
+}
+
+void tdm_hook_mesh_opened_61(const void *mesh)
+{
+	TDM_METAL_ENTER(mesh_opened_61)
+	TDM_METAL_NEXT(mesh_opened_61)(mesh);
+	see_opened(runtime, TDM_HOOK_mesh_opened_61, mesh);
 }
 
 bool tdm_hook_device_close(void *device)

@@ -8,7 +8,8 @@
  * other releases; the first one found is asked.
  *
  * Symbols were made from the declarations in each release by a compiler. In v0.55 and v0.56, some classes are in an
- * inline namespace v0; to v0.64, CoreRangeSet is outside of any; to v0.67, StrongType is in tt::stl.
+ * inline namespace v0; to v0.64, CoreRangeSet is outside of any; to v0.59.0, StrongType is in tt::stl (in
+ * later ones tt::stl only means ttsl, which is what the symbols have).
  *
  * C views: `this` is the first argument, references are pointers. A class with a destructor that is returned comes, as
  * a large C structure does, through a pointer that the caller gives. Enumerations by reference point to a cell of 8
@@ -105,6 +106,10 @@ struct tdm_metal_core { /* CoreCoord */
 		"AllocatorImpl::~AllocatorImpl", "v0.55", "v0.65", TDM_METAL_DEVICES, true, "what a closed device still had") \
 	X(allocator_end_55_1, void, (void *allocator), TDM_P "9AllocatorD1Ev", \
 		"AllocatorImpl::~AllocatorImpl", "v0.55", "v0.65", TDM_METAL_DEVICES, true, "what a closed device still had") \
+	X(mesh_opened, void, (const void *mesh), TDM_IN "23mesh_device_initializedEPKNS0_11distributed14MeshDeviceImplE", \
+		"Inspector::mesh_device_initialized", "v0.66", NULL, TDM_METAL_DEVICES, false, "when a device is opened") \
+	X(mesh_opened_61, void, (const void *mesh), TDM_IN "23mesh_device_initializedEPKNS0_11distributed10MeshDeviceE", \
+		"Inspector::mesh_device_initialized", "v0.61", "v0.65", TDM_METAL_DEVICES, false, "when a device is opened") \
 	X(device_close, bool, (void *device), TDM_P "6Device5closeEv", \
 		"Device::close", "v0.57", NULL, TDM_METAL_DEVICES, false, "when a device is closed") \
 	X(device_close_55, bool, (void *device), TDM_P "2v06Device5closeEv", \
@@ -122,29 +127,29 @@ struct tdm_metal_core { /* CoreCoord */
 	X(begin_trace, uint32_t, (void *mesh, uint8_t queue), TDM_M "16begin_mesh_traceEh", \
 		"MeshDevice::begin_mesh_trace", "v0.64", NULL, TDM_METAL_TRACES, false, "when the capture of a trace begins") \
 	X(begin_trace_id, void, (void *mesh, uint8_t queue, const uint32_t *id), TDM_M "16begin_mesh_traceEh" TDM_ID, \
-		"MeshDevice::begin_mesh_trace", "v0.68", NULL, TDM_METAL_TRACES, false, "when the capture of a trace begins") \
+		"MeshDevice::begin_mesh_trace", "v0.59", NULL, TDM_METAL_TRACES, false, "when the capture of a trace begins") \
 	X(begin_trace_id_56, void, (void *mesh, uint8_t queue, const uint32_t *id), TDM_M "16begin_mesh_traceEh" TDM_OID, \
-		"MeshDevice::begin_mesh_trace", "v0.56", "v0.67", TDM_METAL_TRACES, false, "when the capture of a trace begins") \
+		"MeshDevice::begin_mesh_trace", "v0.56", "v0.59", TDM_METAL_TRACES, false, "when the capture of a trace begins") \
 	X(end_trace_cq, void, (void *mesh, void *queue, const uint32_t *id), \
 		TDM_M "14end_mesh_traceERNS1_16MeshCommandQueueE" TDM_ID, \
 		"MeshDevice::end_mesh_trace", "v0.77", NULL, TDM_METAL_TRACES, true, "traces, from the end of their capture") \
 	X(end_trace, void, (void *mesh, uint8_t queue, const uint32_t *id), TDM_M "14end_mesh_traceEh" TDM_ID, \
-		"MeshDevice::end_mesh_trace", "v0.68", NULL, TDM_METAL_TRACES, true, "traces, from the end of their capture") \
+		"MeshDevice::end_mesh_trace", "v0.59", NULL, TDM_METAL_TRACES, true, "traces, from the end of their capture") \
 	X(end_trace_56, void, (void *mesh, uint8_t queue, const uint32_t *id), TDM_M "14end_mesh_traceEh" TDM_OID, \
-		"MeshDevice::end_mesh_trace", "v0.56", "v0.67", TDM_METAL_TRACES, true, "traces, from the end of their capture") \
+		"MeshDevice::end_mesh_trace", "v0.56", "v0.59", TDM_METAL_TRACES, true, "traces, from the end of their capture") \
 	X(replay_trace_cq, void, (void *mesh, void *queue, const uint32_t *id, bool is_blocking), \
 		TDM_M "17replay_mesh_traceERNS1_16MeshCommandQueueE" TDM_ID "b", \
 		"MeshDevice::replay_mesh_trace", "v0.77", NULL, TDM_METAL_TRACES, true, "each replay of a trace") \
 	X(replay_trace, void, (void *mesh, uint8_t queue, const uint32_t *id, bool is_blocking), \
 		TDM_M "17replay_mesh_traceEh" TDM_ID "b", \
-		"MeshDevice::replay_mesh_trace", "v0.68", NULL, TDM_METAL_TRACES, true, "each replay of a trace") \
+		"MeshDevice::replay_mesh_trace", "v0.59", NULL, TDM_METAL_TRACES, true, "each replay of a trace") \
 	X(replay_trace_56, void, (void *mesh, uint8_t queue, const uint32_t *id, bool is_blocking), \
 		TDM_M "17replay_mesh_traceEh" TDM_OID "b", \
-		"MeshDevice::replay_mesh_trace", "v0.56", "v0.67", TDM_METAL_TRACES, true, "each replay of a trace") \
+		"MeshDevice::replay_mesh_trace", "v0.56", "v0.59", TDM_METAL_TRACES, true, "each replay of a trace") \
 	X(release_trace, void, (void *mesh, const uint32_t *id), TDM_M "18release_mesh_traceE" TDM_ID, \
-		"MeshDevice::release_mesh_trace", "v0.68", NULL, TDM_METAL_TRACES, true, "when a trace is released") \
+		"MeshDevice::release_mesh_trace", "v0.59", NULL, TDM_METAL_TRACES, true, "when a trace is released") \
 	X(release_trace_56, void, (void *mesh, const uint32_t *id), TDM_M "18release_mesh_traceE" TDM_OID, \
-		"MeshDevice::release_mesh_trace", "v0.56", "v0.67", TDM_METAL_TRACES, true, "when a trace is released") \
+		"MeshDevice::release_mesh_trace", "v0.56", "v0.59", TDM_METAL_TRACES, true, "when a trace is released") \
 	X(device_begin_trace, void, (void *device, uint8_t queue, uint32_t id), TDM_P "6Device11begin_traceEhj", \
 		"Device::begin_trace", "v0.57", "v0.61", TDM_METAL_TRACES, false, "traces of single devices") \
 	X(device_end_trace, void, (void *device, uint8_t queue, uint32_t id), TDM_P "6Device9end_traceEhj", \
@@ -178,6 +183,8 @@ struct tdm_metal_core { /* CoreCoord */
 		"PinnedMemory::PinnedMemory", "v0.65", NULL, TDM_METAL_PINNED, true, "host memory when it is pinned") \
 	X(pinned_end, void, (void *pinned), TDM_P "12experimental12PinnedMemoryD1Ev", \
 		"PinnedMemory::~PinnedMemory", "v0.65", NULL, TDM_METAL_PINNED, true, "host memory when it is released") \
+	X(pinned_assign, void *, (void *pinned, void *other), TDM_P "12experimental12PinnedMemoryaSEOS2_", \
+		"PinnedMemory::operator=", "v0.65", NULL, TDM_METAL_PINNED, false, "host memory that gives way to other one") \
 	/* circular buffers */ \
 	X(track_allocate_cb, void, \
 		(void *tracker, const void *ranges, uint64_t address, uint64_t size, bool is_view, const void *device), \
@@ -238,24 +245,30 @@ struct tdm_metal_core { /* CoreCoord */
 		"dataflow buffers that grow into L1 buffers") \
 	X(lowest_l1_mesh, struct tdm_metal_maybe, (const void *mesh, const void *first, size_t count), \
 		TDM_K "11distributed10MeshDevice" TDM_LOW "N4ttsl" TDM_SUB, \
-		"MeshDevice::lowest_occupied_compute_l1_address", "v0.68", NULL, TDM_METAL_CLASHES, false, \
+		"MeshDevice::lowest_occupied_compute_l1_address", "v0.59", NULL, TDM_METAL_CLASHES, false, \
 		"which L1 buffer circular buffers grow into") \
 	X(lowest_l1_device, struct tdm_metal_maybe, (const void *device, const void *first, size_t count), \
 		TDM_K "6Device" TDM_LOW "N4ttsl" TDM_SUB, \
-		"Device::lowest_occupied_compute_l1_address", "v0.68", NULL, TDM_METAL_CLASHES, false, \
+		"Device::lowest_occupied_compute_l1_address", "v0.59", NULL, TDM_METAL_CLASHES, false, \
 		"which L1 buffer circular buffers grow into") \
 	X(lowest_l1_mesh_57, struct tdm_metal_maybe, (const void *mesh, const void *first, size_t count), \
 		TDM_K "11distributed10MeshDevice" TDM_LOW "NS_3stl" TDM_SUB, \
-		"MeshDevice::lowest_occupied_compute_l1_address", "v0.57", "v0.67", TDM_METAL_CLASHES, false, \
+		"MeshDevice::lowest_occupied_compute_l1_address", "v0.57", "v0.59", TDM_METAL_CLASHES, false, \
 		"which L1 buffer circular buffers grow into") \
 	X(lowest_l1_device_57, struct tdm_metal_maybe, (const void *device, const void *first, size_t count), \
 		TDM_K "6Device" TDM_LOW "NS_3stl" TDM_SUB, \
-		"Device::lowest_occupied_compute_l1_address", "v0.57", "v0.67", TDM_METAL_CLASHES, false, \
+		"Device::lowest_occupied_compute_l1_address", "v0.57", "v0.59", TDM_METAL_CLASHES, false, \
 		"which L1 buffer circular buffers grow into") \
+	X(l1_size_mesh, uint32_t, (const void *mesh), TDM_K "11distributed10MeshDevice16l1_size_per_coreEv", \
+		"MeshDevice::l1_size_per_core", "v0.57", NULL, TDM_METAL_CLASHES, false, \
+		"whether circular buffers grow beyond the end of L1") \
+	X(l1_size_device, uint32_t, (const void *device), TDM_K "6Device16l1_size_per_coreEv", \
+		"Device::l1_size_per_core", "v0.57", NULL, TDM_METAL_CLASHES, false, \
+		"whether circular buffers grow beyond the end of L1") \
 	/* dataflow buffers and scratchpads */ \
 	X(mark_address, void, (void *place, uint64_t address, uint64_t size, uint64_t base), \
 		TDM_PI "23CircularBufferAllocator12mark_addressEmmm", \
-		"ProgramImpl::CircularBufferAllocator::mark_address", "v0.66", NULL, TDM_METAL_DFBS, true, \
+		"ProgramImpl::CircularBufferAllocator::mark_address", "v0.58", NULL, TDM_METAL_DFBS, true, \
 		"where dataflow buffers are") \
 	X(allocate_dfbs, void, (void *program, const void *device), TDM_PI "25allocate_dataflow_buffersEPKNS0_7IDeviceE", \
 		"ProgramImpl::allocate_dataflow_buffers", "v0.67", NULL, TDM_METAL_DFBS, true, "dataflow buffers") \
@@ -282,9 +295,9 @@ struct tdm_metal_core { /* CoreCoord */
 		"Inspector::program_kernel_compile_finished", "v0.59", "v0.72", TDM_METAL_CODE, true, "which kernels a program has") \
 	X(program_compiled, void, (const void *program, const void *device, uint64_t build_key), \
 		TDM_IN "24program_compile_finished" TDM_OFP "PKNS0_7IDeviceEm", \
-		"Inspector::program_compile_finished", "v0.65", NULL, TDM_METAL_CODE, true, "the size of a program's code") \
-	X(program_compiled_59, void, (const void *program, const void *device), \
-		TDM_IN "24program_compile_finished" TDM_OFP "PKNS0_7IDeviceE", \
+		"Inspector::program_compile_finished", "v0.64", NULL, TDM_METAL_CODE, true, "the size of a program's code") \
+	X(program_compiled_59, void, (const void *program, const void *device, uint32_t build_key), \
+		TDM_IN "24program_compile_finished" TDM_OFP "PKNS0_7IDeviceEj", \
 		"Inspector::program_compile_finished", "v0.59", "v0.64", TDM_METAL_CODE, true, "the size of a program's code") \
 	X(emit_operation, void, (void *workload, uint64_t runtime_id, size_t length, const char *name, void *specs, uint64_t trace), \
 		TDM_P "12experimental9inspector26EmitMeshWorkloadDebugEntryERNS0_11distributed12MeshWorkloadEm" \
@@ -332,6 +345,9 @@ struct tdm_metal_core { /* CoreCoord */
 		"AllocatorImpl::get_num_banks", "v0.66", NULL, TDM_METAL_DEVICES, true, "banks") \
 	X(bank_size, uint64_t, (const void *allocator, const void *kind), TDM_K "13AllocatorImpl13get_bank_sizeERKNS0_10BufferTypeE", \
 		"AllocatorImpl::get_bank_size", "v0.66", NULL, TDM_METAL_DEVICES, true, "capacities") \
+	X(alignment, uint32_t, (const void *allocator, uint32_t kind), TDM_K "13AllocatorImpl13get_alignmentENS0_10BufferTypeE", \
+		"AllocatorImpl::get_alignment", "v0.66", NULL, TDM_METAL_BUFFERS, false, \
+		"what small buffers take, while several threads allocate") \
 	X(statistics, struct tdm_metal_answer, (const void *allocator, const void *kind), \
 		TDM_K "13AllocatorImpl14get_statisticsERKNS0_10BufferTypeE", \
 		"AllocatorImpl::get_statistics", "v0.66", NULL, TDM_METAL_STATISTICS, true, "what the allocator itself says") \
@@ -342,6 +358,12 @@ struct tdm_metal_core { /* CoreCoord */
 		"MeshDevice::get_devices", "v0.56", NULL, TDM_METAL_DEVICES, false, "the grids of a mesh's chips") \
 	X(mesh_device_ids, struct tdm_metal_vector, (const void *mesh), TDM_K "11distributed10MeshDevice14get_device_idsEv", \
 		"MeshDevice::get_device_ids", "v0.55", NULL, TDM_METAL_DEVICES, true, "the chips of a mesh") \
+	X(impl_devices, struct tdm_metal_vector, (const void *mesh), TDM_K "11distributed14MeshDeviceImpl11get_devicesEv", \
+		"MeshDeviceImpl::get_devices", "v0.66", NULL, TDM_METAL_DEVICES, false, "the grids of chips that are opened") \
+	X(impl_device_ids, struct tdm_metal_vector, (const void *mesh), TDM_K "11distributed14MeshDeviceImpl14get_device_idsEv", \
+		"MeshDeviceImpl::get_device_ids", "v0.66", NULL, TDM_METAL_DEVICES, false, "which chips are opened") \
+	X(impl_allocator, const void *const *, (const void *mesh), TDM_K "11distributed14MeshDeviceImpl9allocatorEv", \
+		"MeshDeviceImpl::allocator", "v0.66", NULL, TDM_METAL_DEVICES, false, "capacities, when a device is opened") \
 	X(device_id, int, (const void *device), TDM_K "6Device2idEv", \
 		"Device::id", "v0.57", NULL, TDM_METAL_DEVICES, false, "the chip of a device that is in no mesh and has no totals in shared memory") \
 	X(device_arch, int, (const void *device), TDM_K "6Device4archEv", \
@@ -367,10 +389,10 @@ struct tdm_metal_core { /* CoreCoord */
 	X(cb_address, uint32_t, (const void *cb), TDM_K "18CircularBufferImpl7addressEv", \
 		"CircularBufferImpl::address", "v0.66", NULL, TDM_METAL_CBS, false, "a check of circular buffers") \
 	X(kernel_binaries, const struct tdm_metal_vector *, (const void *kernel, uint64_t build_key), TDM_K "6Kernel8binariesEm", \
-		"Kernel::binaries", NULL, NULL, TDM_METAL_CODE, true, "the size of a program's code") \
+		"Kernel::binaries", "v0.65", NULL, TDM_METAL_CODE, true, "the size of a program's code") \
 	X(kernel_size, uint32_t, (const void *kernel, void *device, int binary), \
 		TDM_K "6Kernel22get_binary_packed_sizeEPNS0_7IDeviceEi", \
-		"Kernel::get_binary_packed_size", NULL, NULL, TDM_METAL_CODE, true, "the size of a program's code") \
+		"Kernel::get_binary_packed_size", "v0.65", NULL, TDM_METAL_CODE, true, "the size of a program's code") \
 	X(kernel_name, const void *, (const void *kernel), TDM_K "6Kernel20get_full_kernel_nameB5cxx11Ev", \
 		"Kernel::get_full_kernel_name", NULL, NULL, TDM_METAL_NAMES, false, "the names of kernels") \
 	X(kernel_scratchpads, void, (const void *kernel, void *function), \
@@ -381,6 +403,8 @@ struct tdm_metal_core { /* CoreCoord */
 		"operator delete", NULL, NULL, TDM_METAL_DEVICES, false, "nothing; answers are released with it") \
 	X(mesh_vtable, char, (void), "_ZTVN2tt8tt_metal11distributed10MeshDeviceE", /* an object; not called */ \
 		"vtable of MeshDevice", NULL, NULL, TDM_METAL_DEVICES, true, "which devices are meshes") \
+	X(impl_vtable, char, (void), "_ZTVN2tt8tt_metal11distributed14MeshDeviceImplE", /* an object; not called */ \
+		"vtable of MeshDeviceImpl", "v0.66", NULL, TDM_METAL_DEVICES, false, "when a device is opened") \
 	X(device_vtable, char, (void), "_ZTVN2tt8tt_metal6DeviceE", /* an object; not called */ \
 		"vtable of Device", "v0.57", NULL, TDM_METAL_DEVICES, false, "which devices are single chips")
 
@@ -413,6 +437,9 @@ struct tdm_metal_core { /* CoreCoord */
 		"AllocatorImpl::get_bank_size", "v0.56", "v0.65", TDM_METAL_DEVICES, true, "capacities") \
 	X(bank_size, TDM_P "9allocator9bank_sizeERKNS0_9AllocatorERKNS0_10BufferTypeE", \
 		"AllocatorImpl::get_bank_size", "v0.55", "v0.55", TDM_METAL_DEVICES, true, "capacities") \
+	X(alignment, TDM_K "9Allocator13get_alignmentENS0_10BufferTypeE", \
+		"AllocatorImpl::get_alignment", "v0.57", "v0.65", TDM_METAL_BUFFERS, false, \
+		"what small buffers take, while several threads allocate") \
 	X(statistics, TDM_K "9Allocator14get_statisticsERKNS0_10BufferTypeE", \
 		"AllocatorImpl::get_statistics", "v0.56", "v0.65", TDM_METAL_STATISTICS, true, "what the allocator itself says") \
 	X(statistics, TDM_P "9allocator14get_statisticsERKNS0_9AllocatorERKNS0_10BufferTypeE", \

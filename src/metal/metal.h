@@ -51,6 +51,7 @@ struct tdm_metal_allocator_ask {
 	uint64_t (*bank_size)(const void *allocator, const void *kind);
 	struct tdm_metal_answer (*statistics)(const void *allocator, const void *kind);
 	uint64_t (*base_address)(const void *allocator, const void *memory);
+	uint32_t (*alignment)(const void *allocator, uint32_t kind);
 };
 
 /* Places in objects of the runtime, each used only as far as it was proven: see metal/trust.h. */
@@ -68,11 +69,12 @@ struct tdm_metal_runtime {
 	struct tdm_metal_ask ask;
 	struct tdm_metal_allocator_ask view; /* of class Allocator, which users see, also where another one allocates */
 	struct tdm_metal_places places;
-	void *handle;         /* for dlsym() */
-	bool is_distrusted;   /* it gave nonsense: calls are passed on, and nothing is asked or reported */
-	bool has_allocations; /* allocate_buffer() was called */
-	bool is_by_tracker;   /* buffers are reported by track_allocate(), because allocate_buffer() cannot be hooked */
-	bool is_explained;    /* what is not seen of it was said */
+	void *(*exceptions)(void); /* those of the calling thread; NULL: not known */
+	void *handle;              /* for dlsym() */
+	bool is_distrusted;        /* it gave nonsense: calls are passed on, and nothing is asked or reported */
+	bool has_allocations;      /* allocate_buffer() was called */
+	bool is_by_tracker; /* buffers are reported by track_allocate(), because allocate_buffer() cannot be hooked */
+	bool is_explained;  /* what is not seen of it was said */
 };
 
 /* The runtime that `caller` (a return address) belongs to, or whose function it calls: the one in its own library, else
@@ -96,6 +98,11 @@ static inline struct tdm_metal_runtime *tdm_metal_runtime_of(enum tdm_metal_hook
 static inline bool tdm_metal_is_on(const struct tdm_metal_runtime *runtime)
 {
 	return tidemark_is_enabled() && !__atomic_load_n(&runtime->is_distrusted, __ATOMIC_RELAXED);
+}
+
+static inline bool tdm_metal_is_by_tracker(const struct tdm_metal_runtime *runtime)
+{
+	return __atomic_load_n(&runtime->is_by_tracker, __ATOMIC_RELAXED);
 }
 
 /* The runtime of this call, in `runtime`. Without one, the hook returns 0: see tdm_metal_without(). */
@@ -128,17 +135,42 @@ void tdm_metal_explain(struct tdm_metal_runtime *runtime);
 /* Marks the runtime as not to be believed, with a remark that says why. */
 void tdm_metal_distrust(struct tdm_metal_runtime *runtime, const char *why);
 
-/* Reads this process's memory: false instead of a crash where there is none. Costs a system call. */
+/* Reads this process's memory: false instead of a crash where there is none. Costs a system call. Not under the lock.
+ */
 bool tdm_metal_copy(void *to, const void *from, size_t size);
+
+/* For the C++ adapter, which does nothing then: 1 if this process has a runtime whose buffers the hooks see. */
+__attribute__((visibility("default"))) int tidemark_metal_is_loaded(void);
 
 /* The lock of everything that hooks share. Nothing of the runtime is called under it. */
 void tdm_metal_lock(void);
 void tdm_metal_unlock(void);
 
+/* Whether the lock can be taken now. False: it is held, perhaps by this very thread, which abort() may find anywhere.
+ */
+bool tdm_metal_lock_is_free(void);
+
+/*
+ * What the calling thread has asked the runtime for and has no answer to, in abort(): the frames of the hooks are still
+ * there, because nobody catches the exception, so that nothing is unwound. Notes what the runtime refused, as far as it
+ * is known without asking it; `is_exception`: it is certain that an exception is the reason.
+ */
+bool tdm_metal_buffers_are_attempted(void);
+void tdm_metal_buffers_aborted(bool is_exception);
+bool tdm_programs_are_validated(void);
+void tdm_programs_aborted(bool is_exception);
+
+/* The cores of a sharded buffer, of which num_cores() says `cores`; their number, 0: not found. */
+enum { TDM_METAL_RANGES_MAX = 64 };
+uint32_t tdm_metal_buffer_cores(struct tdm_metal_runtime *runtime, const void *buffer, uint64_t cores,
+	struct tidemark_core_range ranges[TDM_METAL_RANGES_MAX]);
+
 /* The logical numbers of the chips of an IDevice: of a Device, or of those of a MeshDevice that are on this host. At
  * most `cap` of them; their number, 0: not known. May call the runtime, once for each device. */
 size_t tdm_metal_chips(struct tdm_metal_runtime *runtime, const void *device, uint32_t *chips, size_t cap);
 
-enum { TDM_METAL_CHIPS_MAX = 1024 };
+/* Of one host; a ledger has room for fewer. Lists of them are on the stack, which may be small: a program's threads may
+ * have one of 16 KiB. */
+enum { TDM_METAL_CHIPS_MAX = 256 };
 
 #endif

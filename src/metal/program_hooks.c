@@ -4,9 +4,13 @@
  * allocate_circular_buffers announces each circular buffer (track_allocate_cb) for each chip; the announcements do not
  * name the program, so it is kept with the thread. An announcement outside of that function is one of a capture without
  * dispatch, where nothing is placed. A new layout of a program replaces the one that it had on the same chips.
+ *
+ * A layout is made first and validated afterwards, at each launch. One that is refused stays in the program and is
+ * validated again at its next launch; nothing of it has been on the device. So it is reported when it passes.
  */
 #include "metal/program_parts.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -16,6 +20,8 @@
 	"is at its place in memory, or its device is closed"
 #define NO_CORES "metal: the cores of circular buffers are not known: the runtime gives ranges that do not add up"
 #define NO_CHIP  "metal: some circular buffers are not seen: their device is not known"
+
+enum { RANGES_AT_ONCE = 16 }; /* stacks may be small */
 
 /* What is announced during one call of allocate_circular_buffers, and what is learnt while one validates. */
 struct gathering {
@@ -27,16 +33,17 @@ struct gathering {
 struct validation {
 	const void *program;
 	uint32_t kind;
-	uint64_t lowest_l1; /* 0: not known */
+	uint64_t lowest_l1, l1_size; /* 0: not known */
 	bool has_returned;
 	struct validation *outer;
 };
 
 /* What this thread does. */
 static _Thread_local struct gathering *gathering;
-static _Thread_local struct validation *validation;
+static _Thread_local struct validation *validation __attribute__((tls_model("initial-exec")));
 static _Thread_local char operation[TDM_PROGRAM_NAME_MAX + 1]; /* that will be enqueued next; "": not known */
 static _Thread_local bool is_enqueuing;                        /* it */
+static _Thread_local const void *unvalidated;                  /* a program with a new layout, until it is validated */
 
 static void end_gathering(struct gathering *g)
 {
@@ -50,22 +57,25 @@ uint32_t tdm_program_ranges(struct tdm_metal_runtime *runtime, const void *core_
 	struct tdm_metal_vector vector;
 	struct {
 		size_t x0, y0, x1, y1;
-	} theirs[TDM_PROGRAM_RANGES_MAX];
+	} theirs[RANGES_AT_ONCE];
 	uint64_t cores = 0;
 	const void *answer = runtime->ask.ranges != NULL ? runtime->ask.ranges(core_range_set) : NULL;
 	if (answer == NULL || !tdm_metal_copy(&vector, answer, sizeof vector))
 		return 0;
 	size_t bytes = (size_t)(vector.end - vector.begin), count = bytes / sizeof theirs[0];
-	if (vector.end < vector.begin || bytes % sizeof theirs[0] != 0 || count > TDM_PROGRAM_RANGES_MAX ||
-		!tdm_metal_copy(theirs, vector.begin, bytes))
+	if (vector.end < vector.begin || bytes % sizeof theirs[0] != 0 || count > TDM_PROGRAM_RANGES_MAX)
 		return 0;
 	for (size_t i = 0; i < count; i++) {
-		if (theirs[i].x1 > UINT16_MAX || theirs[i].y1 > UINT16_MAX || theirs[i].x0 > theirs[i].x1 ||
-			theirs[i].y0 > theirs[i].y1)
+		size_t at = i % RANGES_AT_ONCE, left = count - i;
+		if (at == 0 && !tdm_metal_copy(theirs, vector.begin + i * sizeof theirs[0],
+				       tdm_min(left, RANGES_AT_ONCE) * sizeof theirs[0]))
 			return 0;
-		ranges[i] = (struct tidemark_core_range){ (uint16_t)theirs[i].x0, (uint16_t)theirs[i].y0,
-			(uint16_t)theirs[i].x1, (uint16_t)theirs[i].y1 };
-		cores += (theirs[i].x1 - theirs[i].x0 + 1) * (theirs[i].y1 - theirs[i].y0 + 1);
+		if (theirs[at].x1 > UINT16_MAX || theirs[at].y1 > UINT16_MAX || theirs[at].x0 > theirs[at].x1 ||
+			theirs[at].y0 > theirs[at].y1)
+			return 0;
+		ranges[i] = (struct tidemark_core_range){ (uint16_t)theirs[at].x0, (uint16_t)theirs[at].y0,
+			(uint16_t)theirs[at].x1, (uint16_t)theirs[at].y1 };
+		cores += (theirs[at].x1 - theirs[at].x0 + 1) * (theirs[at].y1 - theirs[at].y0 + 1);
 	}
 	bool adds_up = runtime->ask.ranges_cores == NULL || runtime->ask.ranges_cores(core_range_set) == cores;
 	return adds_up ? (uint32_t)count : 0;
@@ -146,7 +156,6 @@ typedef void of_program_on_device(void *program, const void *device);
 static void allocate_cbs(struct tdm_metal_runtime *runtime, enum tdm_metal_hook hook, of_program_on_device *next,
 	void *program, const void *device)
 {
-	char name[TDM_PROGRAM_NAME_MAX + 1];
 	if (!tdm_metal_is_on(runtime)) {
 		next(program, device);
 		return;
@@ -157,23 +166,88 @@ static void allocate_cbs(struct tdm_metal_runtime *runtime, enum tdm_metal_hook 
 	next(program, device);
 	if (g.items.count == 0)
 		return;
-	tdm_program_name(program, name);
-	tdm_programs_replace(program, tdm_program_number(runtime, program), name, TIDEMARK_CB, &g.items);
+	tdm_program_put(runtime, program, TIDEMARK_CB, &g.items);
 	if (!says_when_programs_end(runtime))
 		tdm_metal_remark_once(NO_END);
 }
 
-/* The clash is on its way as an exception: nothing of the runtime may be called. */
-static void end_validation(struct validation *v)
+static bool has_validation(const struct tdm_metal_runtime *runtime, uint32_t kind)
+{
+	void *const *next = runtime->next;
+	return kind == TIDEMARK_DFB ? next[TDM_HOOK_validate_dfbs] != NULL
+				    : next[TDM_HOOK_validate_cbs] != NULL || next[TDM_HOOK_validate_cbs_57] != NULL ||
+					      next[TDM_HOOK_validate_cbs_55] != NULL;
+}
+
+void tdm_program_put(
+	struct tdm_metal_runtime *runtime, const void *program, uint32_t kind, struct tdm_program_items *items)
+{
+	char name[TDM_PROGRAM_NAME_MAX + 1];
+	if (has_validation(runtime, kind)) {
+		tdm_programs_propose(program, tdm_program_number(runtime, program), kind, items);
+		unvalidated = program;
+		return;
+	}
+	tdm_program_name(program, name);
+	tdm_programs_replace(program, tdm_program_number(runtime, program), name, kind, items);
+}
+
+static void accept(const void *program, uint32_t kind)
+{
+	char name[TDM_PROGRAM_NAME_MAX + 1];
+	if (!tdm_programs_are_waiting())
+		return;
+	tdm_program_name(program, name);
+	tdm_programs_accept(program, name, kind);
+}
+
+/* The exception is on its way: nothing of the runtime may be called. `if_seen`: only if the addresses show it. */
+static void report_clash(const struct validation *v, bool if_seen)
 {
 	uint32_t chips[TDM_METAL_CHIPS_MAX];
-	size_t count;
-	validation = v->outer;
-	if (v->has_returned)
+	char name[TDM_PROGRAM_NAME_MAX + 1];
+	struct tdm_program_extent extent;
+	struct tidemark_clash clash = TIDEMARK_CLASH_INIT;
+	size_t count = tdm_programs_extent(v->program, v->kind, &extent, chips, TDM_METAL_CHIPS_MAX);
+	if (if_seen && (v->l1_size == 0 || extent.end <= v->l1_size) &&
+		(v->lowest_l1 == 0 || extent.end <= v->lowest_l1))
 		return;
-	uint64_t end = tdm_programs_highest_end(v->program, v->kind, chips, TDM_METAL_CHIPS_MAX, &count);
-	for (size_t i = 0; i < count; i++)
-		tidemark_clash(chips[i], end, v->lowest_l1 < end ? v->lowest_l1 : 0);
+	tdm_program_name(v->program, name);
+	if (name[0] == '\0')
+		tdm_programs_own_name(v->program, name);
+	clash.kind = v->kind;
+	clash.program = count != 0 ? tidemark_name(name) : 0;
+	clash.begin = extent.begin;
+	clash.end = extent.end;
+	clash.l1_lowest = v->lowest_l1;
+	clash.l1_size = v->l1_size;
+	clash.cores = extent.range;
+	clash.range_count = extent.range_count;
+	for (size_t i = 0; i < count; i++) {
+		clash.device = chips[i];
+		tidemark_report_clash(&clash);
+	}
+}
+
+bool tdm_programs_are_validated(void)
+{
+	return validation != NULL;
+}
+
+void tdm_programs_aborted(bool is_exception)
+{
+	const struct validation *v = validation;
+	validation = NULL; /* once, even if the program survives */
+	for (; v != NULL; v = v->outer)
+		if (!v->has_returned)
+			report_clash(v, !is_exception);
+}
+
+static void end_validation(struct validation *v)
+{
+	validation = v->outer;
+	if (!v->has_returned)
+		report_clash(v, false);
 }
 
 static void validate(struct tdm_metal_runtime *runtime, enum tdm_metal_hook hook, of_program_on_device *next,
@@ -187,8 +261,12 @@ static void validate(struct tdm_metal_runtime *runtime, enum tdm_metal_hook hook
 	struct validation v
 		__attribute__((cleanup(end_validation))) = { .program = program, .kind = kind, .outer = validation };
 	validation = &v;
+	unvalidated = NULL;
 	next(program, device);
 	v.has_returned = true;
+	accept(program, kind);
+	if (kind == TIDEMARK_CB) /* it is compiled before, and launched after */
+		accept(program, TIDEMARK_KERNEL);
 }
 
 /* Asked by the runtime while it validates: the address that circular buffers must not reach. */
@@ -209,6 +287,19 @@ LOWEST(lowest_l1_mesh)
 LOWEST(lowest_l1_device)
 LOWEST(lowest_l1_mesh_57)
 LOWEST(lowest_l1_device_57)
+
+/* Asked in the same place: the end of L1. */
+#define L1_SIZE(id)                                         \
+	uint32_t tdm_hook_##id(const void *device)          \
+	{                                                   \
+		TDM_METAL_ENTER(id, 0)                      \
+		uint32_t size = TDM_METAL_NEXT(id)(device); \
+		if (validation != NULL)                     \
+			validation->l1_size = size;         \
+		return size;                                \
+	}
+L1_SIZE(l1_size_mesh)
+L1_SIZE(l1_size_device)
 
 #define ALLOCATE(id)                                                                       \
 	void tdm_hook_##id(void *program, const void *device)                              \
@@ -308,19 +399,49 @@ static void end_operation(const uint32_t *before)
 	tidemark_swap_program(*before);
 }
 
+/* A build that has inlined the validation: a layout with which a launch went on has passed it. */
+struct launch {
+	bool has_returned;
+};
+
+static void end_launch(const struct launch *launch)
+{
+	const void *program = unvalidated;
+	unvalidated = NULL;
+	if (program == NULL || !launch->has_returned)
+		return;
+	accept(program, TIDEMARK_CB);
+	accept(program, TIDEMARK_KERNEL);
+	accept(program, TIDEMARK_DFB);
+}
+
+void tdm_hook_compile_and_allocate(void *program, void *device, bool is_slow)
+{
+	TDM_METAL_ENTER(compile_and_allocate)
+	struct launch launch __attribute__((cleanup(end_launch))) = { .has_returned = false };
+	if (tdm_metal_is_on(runtime))
+		tdm_metal_count(TDM_HOOK_compile_and_allocate);
+	TDM_METAL_NEXT(compile_and_allocate)(program, device, is_slow);
+	launch.has_returned = true;
+}
+
 void tdm_hook_enqueue_workload(void *queue, void *workload, bool is_blocking)
 {
 	TDM_METAL_ENTER(enqueue_workload)
 	if (tdm_metal_is_on(runtime))
 		tdm_metal_count(TDM_HOOK_enqueue_workload);
 	if (!tdm_metal_is_on(runtime) || operation[0] == '\0') {
+		struct launch launch __attribute__((cleanup(end_launch))) = { .has_returned = false };
 		TDM_METAL_NEXT(enqueue_workload)(queue, workload, is_blocking);
+		launch.has_returned = true;
 		return;
 	}
 	uint32_t before __attribute__((cleanup(end_operation), unused)) =
 		tidemark_swap_program(tidemark_name(operation));
+	struct launch launch __attribute__((cleanup(end_launch))) = { .has_returned = false };
 	is_enqueuing = true;
 	TDM_METAL_NEXT(enqueue_workload)(queue, workload, is_blocking);
+	launch.has_returned = true;
 }
 
 /* These only say that something happened: what follows from it is seen elsewhere. */
@@ -333,11 +454,11 @@ void tdm_hook_enqueue_workload(void *queue, void *workload, bool is_blocking)
 		TDM_METAL_NEXT(id) arguments;           \
 	}
 COUNT(invalidate_cbs, (void *program), (program)) /* its next layout replaces this one */
-COUNT(compile_and_allocate, (void *program, void *device, bool is_slow), (program, device, is_slow))
 COUNT(register_program, (void *device, void *program), (device, program))
 COUNT(track_deallocate_cb, (void *tracker, const void *device), (tracker, device)) /* names no program */
 COUNT(track_deallocate_cb_55, (void *tracker, const void *device), (tracker, device))
-COUNT(program_compiled_59, (const void *program, const void *device), (program, device)) /* gives no key of binaries */
+/* No kernel of those releases has a function that takes the key. */
+COUNT(program_compiled_59, (const void *program, const void *device, uint32_t build_key), (program, device, build_key))
 COUNT(track_program, (void *tracker, void *program, const void *device), (tracker, program, device))
 COUNT(track_program_55, (void *tracker, void *program, const void *device), (tracker, program, device))
 /* Of captures without dispatch, where nothing is placed. */

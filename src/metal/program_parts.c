@@ -7,11 +7,13 @@
  */
 #include "metal/program_parts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define NO_DFBS                                                                                                        \
 	"metal: dataflow buffers are not seen: the runtime's list of them is not as expected, or their allocation is " \
 	"not called as a function"
+#define NO_CODE        "metal: kernel code is not seen: this release does not say when a program begins or ends"
 #define NO_SCRATCHPADS "metal: scratchpads are not seen: this program has some, but no function gives their places"
 
 enum { MARKS_MAX = 256, OBJECT_SET = 16, OBJECT_SIZES = 40, OBJECT_BYTES = 48, BINARIES_MAX = 16, SIZE_MAX_MIB = 64 };
@@ -22,7 +24,7 @@ struct mark {
 };
 
 struct marks {
-	struct mark list[MARKS_MAX];
+	struct mark *list; /* with room for MARKS_MAX; not on the stack, which may be small */
 	size_t count;
 	struct marks *outer;
 };
@@ -53,6 +55,14 @@ static void kernel_name(struct tdm_metal_runtime *runtime, const void *kernel, c
 		name[0] = '\0';
 }
 
+/* Whether it is known that a program at an address is another one than before. Else kernels of the one before would be
+ * asked, which are gone. */
+static bool tells_programs_apart(const struct tdm_metal_runtime *runtime)
+{
+	return runtime->next[TDM_HOOK_program_created] != NULL || runtime->next[TDM_HOOK_program_destroyed] != NULL ||
+	       runtime->next[TDM_HOOK_program_end] != NULL || runtime->next[TDM_HOOK_program_end_2] != NULL;
+}
+
 static void see_kernel(
 	struct tdm_metal_runtime *runtime, enum tdm_metal_hook hook, const void *program, const void *shared)
 {
@@ -61,6 +71,10 @@ static void see_kernel(
 	if (!tdm_metal_is_on(runtime))
 		return;
 	tdm_metal_count(hook);
+	if (!tells_programs_apart(runtime)) {
+		tdm_metal_remark_once(NO_CODE);
+		return;
+	}
 	if (!tdm_metal_copy(&kernel, shared, sizeof kernel) || kernel == NULL)
 		return;
 	kernel_name(runtime, kernel, name);
@@ -116,7 +130,6 @@ static void put_on_chips(struct tdm_metal_runtime *runtime, const void *device, 
 static void see_code(struct tdm_metal_runtime *runtime, const void *program, const void *device, uint64_t key)
 {
 	const void *kernels[TDM_PROGRAM_KERNELS_MAX];
-	char name[TDM_PROGRAM_NAME_MAX + 1];
 	struct tdm_program_items items = { 0 };
 	struct tdm_program_item item = { .kind = TIDEMARK_KERNEL, .flags = TIDEMARK_NO_ADDRESS };
 	if (runtime->ask.kernel_size == NULL || runtime->ask.kernel_binaries == NULL)
@@ -127,8 +140,7 @@ static void see_code(struct tdm_metal_runtime *runtime, const void *program, con
 	if (item.size == 0 || item.size > (uint64_t)SIZE_MAX_MIB << 20)
 		return;
 	put_on_chips(runtime, device, &item, &items);
-	tdm_program_name(program, name);
-	tdm_programs_replace(program, tdm_program_number(runtime, program), name, TIDEMARK_KERNEL, &items);
+	tdm_program_put(runtime, program, TIDEMARK_KERNEL, &items);
 }
 
 void tdm_hook_program_compiled(const void *program, const void *device, uint64_t build_key)
@@ -155,11 +167,14 @@ void tdm_hook_mark_address(void *place, uint64_t address, uint64_t size, uint64_
 	if (marks == NULL || !tdm_metal_is_on(runtime))
 		return;
 	tdm_metal_count(TDM_HOOK_mark_address);
-	if (marks->count < MARKS_MAX && tdm_metal_copy(&range, place, sizeof range))
-		marks->list[marks->count] = (struct mark){ .address = address,
+	if (marks->list == NULL)
+		marks->list = malloc(MARKS_MAX * sizeof *marks->list);
+	if (marks->list == NULL || marks->count >= MARKS_MAX || !tdm_metal_copy(&range, place, sizeof range))
+		marks->count = MARKS_MAX + 1; /* one is missing: none is believed */
+	else
+		marks->list[marks->count++] = (struct mark){ .address = address,
 			.size = size,
 			.range = { (uint16_t)range.x0, (uint16_t)range.y0, (uint16_t)range.x1, (uint16_t)range.y1 } };
-	marks->count++;
 }
 
 static bool meet(const struct tidemark_core_range *a, const struct tidemark_core_range *b)
@@ -211,19 +226,39 @@ static bool read_dfbs(struct tdm_metal_runtime *runtime, const struct tdm_metal_
 	return marked == marks->count;
 }
 
+/* The layout is that of another device, where it was made: the same is on this one. */
+static void see_dfbs_again(struct tdm_metal_runtime *runtime, const void *program, const void *device)
+{
+	uint32_t known[TDM_METAL_CHIPS_MAX], chips[TDM_METAL_CHIPS_MAX];
+	struct tdm_program_items there = { 0 }, items = { 0 };
+	struct tdm_program_extent extent;
+	size_t known_count = tdm_programs_extent(program, TIDEMARK_DFB, &extent, known, TDM_METAL_CHIPS_MAX);
+	tdm_programs_copy_items(program, TIDEMARK_DFB, &there);
+	if (there.count == 0)
+		tdm_metal_remark_once(NO_DFBS); /* nothing is known of where it was made */
+	size_t count = there.count != 0 ? tdm_metal_chips(runtime, device, chips, TDM_METAL_CHIPS_MAX) : 0;
+	for (size_t i = 0; i < count; i++) {
+		size_t k = 0;
+		while (k < known_count && known[k] != chips[i])
+			k++;
+		for (size_t n = 0; k == known_count && n < there.count; n++) {
+			there.list[n].chip = chips[i];
+			(void)tdm_program_items_add(&items, &there.list[n]);
+		}
+	}
+	tdm_program_items_done(&there);
+	tdm_program_put(runtime, program, TIDEMARK_DFB, &items);
+}
+
 static void see_dfbs(struct tdm_metal_runtime *runtime, const void *program, const void *device)
 {
 	struct tdm_metal_vector list;
 	struct tdm_program_items items = { 0 };
-	char name[TDM_PROGRAM_NAME_MAX + 1];
-	uint32_t chip;
-	size_t known;
 	const void *answer = runtime->ask.program_dfbs != NULL ? runtime->ask.program_dfbs(program) : NULL;
 	if (answer == NULL || !tdm_metal_copy(&list, answer, sizeof list) || list.end <= list.begin)
 		return;
-	if (marks->count == 0) { /* allocated earlier, unless nothing is known of that */
-		if (tdm_programs_highest_end(program, TIDEMARK_DFB, &chip, 1, &known) == 0)
-			tdm_metal_remark_once(NO_DFBS);
+	if (marks->count == 0) {
+		see_dfbs_again(runtime, program, device);
 		return;
 	}
 	if (marks->count > MARKS_MAX || list.end - list.begin > MARKS_MAX * 2 * (ptrdiff_t)sizeof(void *) ||
@@ -232,13 +267,13 @@ static void see_dfbs(struct tdm_metal_runtime *runtime, const void *program, con
 		tdm_program_items_done(&items);
 		return;
 	}
-	tdm_program_name(program, name);
-	tdm_programs_replace(program, tdm_program_number(runtime, program), name, TIDEMARK_DFB, &items);
+	tdm_program_put(runtime, program, TIDEMARK_DFB, &items);
 }
 
 static void end_marks(struct marks *m)
 {
 	marks = m->outer;
+	free(m->list);
 }
 
 void tdm_hook_allocate_dfbs(void *program, const void *device)
@@ -249,9 +284,7 @@ void tdm_hook_allocate_dfbs(void *program, const void *device)
 		return;
 	}
 	tdm_metal_count(TDM_HOOK_allocate_dfbs);
-	struct marks m __attribute__((cleanup(end_marks)));
-	m.count = 0;
-	m.outer = marks;
+	struct marks m __attribute__((cleanup(end_marks))) = { .outer = marks };
 	marks = &m;
 	TDM_METAL_NEXT(allocate_dfbs)(program, device);
 	see_dfbs(runtime, program, device);

@@ -17,4 +17,9 @@ void tdm_program_name(const void *program, char name[TDM_PROGRAM_NAME_MAX + 1]);
 /* The runtime's number of the program; UINT64_MAX: not known. */
 uint64_t tdm_program_number(struct tdm_metal_runtime *runtime, const void *program);
 
+/* The items, all of one kind, are the program's new layout. It is reported when it was validated, or at once where the
+ * runtime has no function for that. Takes the items. */
+void tdm_program_put(
+	struct tdm_metal_runtime *runtime, const void *program, uint32_t kind, struct tdm_program_items *items);
+
 #endif

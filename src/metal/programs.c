@@ -16,8 +16,13 @@
 #include "metal/core_union.h"
 #include "metal/metal.h"
 
-enum { PROGRAMS_MAX = 1 << 20, ITEMS_MAX = 1 << 16, KERNEL_NAME_MAX = 47, INDEX_BITS = 16 };
-static_assert(ITEMS_MAX <= 1 << INDEX_BITS, "an index is a part of the id");
+enum {
+	PROGRAMS_MAX = 1 << 20,
+	KERNEL_NAME_MAX = 47,
+	INDEX_BITS = 16,
+	OWN_NAMES_MAX = 4096, /* of programs that nothing else names */
+};
+static_assert(TDM_PROGRAM_ITEMS_MAX <= 1 << INDEX_BITS, "an index is a part of the id");
 
 #define NO_ROOM   "metal: there is no memory for more programs: some circular buffers are not seen"
 #define NOT_ADDED "metal: some circular buffers are in no figure: their cores are not known, or there are too many"
@@ -30,7 +35,9 @@ struct kernel {
 struct program {
 	const void *key; /* NULL: the place is free */
 	uint64_t number; /* in ids */
+	bool has_own_name;
 	struct tdm_program_items items;
+	struct tdm_program_items waiting; /* of a layout that was not accepted yet */
 	struct kernel *kernels;
 	size_t kernel_count, kernel_cap;
 	uint32_t next_free; /* of a free place: the next one, plus 1 */
@@ -42,14 +49,16 @@ struct use {
 	struct tdm_core_union cores;
 };
 
-/* Guarded by the lock, except that `known` is read without it. */
+/* Guarded by the lock, except that `known` and `waiting` are read without it. */
 static struct {
 	struct program *programs;
 	size_t count, cap, known;
+	size_t waiting;                   /* items, of all programs */
 	uint32_t first_free;              /* plus 1; 0: none */
 	struct tdm_map by_key, by_number; /* to the place in `programs` */
 	bool has_maps;
 	uint64_t last_own_number;
+	uint32_t own_names;
 	struct use *uses;
 	size_t use_count, use_cap;
 	bool is_full, is_incomplete; /* to be said when the lock was given back */
@@ -63,28 +72,6 @@ static void unlock_and_tell(void)
 		tdm_metal_remark_once(NO_ROOM);
 	if (is_incomplete)
 		tdm_metal_remark_once(NOT_ADDED);
-}
-
-bool tdm_program_items_add(struct tdm_program_items *items, const struct tdm_program_item *item)
-{
-	struct tdm_program_item copy = *item;
-	size_t bytes = item->range_count * sizeof *item->ranges;
-	copy.ranges = NULL;
-	if (items->count >= ITEMS_MAX || tdm_reserve(&items->list, &items->cap, items->count + 1, sizeof copy) != 0 ||
-		(bytes != 0 && (copy.ranges = malloc(bytes)) == NULL))
-		return false;
-	if (bytes != 0)
-		memcpy(copy.ranges, item->ranges, bytes);
-	items->list[items->count++] = copy;
-	return true;
-}
-
-void tdm_program_items_done(struct tdm_program_items *items)
-{
-	for (size_t i = 0; i < items->count; i++)
-		free(items->list[i].ranges);
-	free(items->list);
-	*items = (struct tdm_program_items){ 0 };
 }
 
 static struct program *find(const void *key)
@@ -150,6 +137,20 @@ static void set_number(struct program *program, uint64_t number)
 		number = own + ++all.last_own_number;
 	program->number = number;
 	(void)tdm_map_put(&all.by_number, number, (uint32_t)(program - all.programs)); /* else numbers may repeat */
+}
+
+/* The name of a program that nothing else names. The ledger keeps each name for good, so only some thousands of
+ * programs are named by their number, which is in the ids of their buffers, too; the others share a name. */
+static const char *own_name(struct program *program, char name[TDM_PROGRAM_OWN_NAME])
+{
+	if (!program->has_own_name && all.own_names < OWN_NAMES_MAX) {
+		program->has_own_name = true;
+		all.own_names++;
+	}
+	if (!program->has_own_name)
+		return strcpy(name, "programs without a name");
+	snprintf(name, TDM_PROGRAM_OWN_NAME, "program %llu", (unsigned long long)(program->number - 1));
+	return name;
 }
 
 static struct use *use_of(uint32_t chip, uint32_t kind)
@@ -233,17 +234,42 @@ static void move_item(struct tdm_program_items *to, struct tdm_program_items *fr
 	from->list[i] = from->list[--from->count];
 }
 
-/* Takes items from a program: those of a kind and a chip, or on a chip that `like` has. */
-static void take_items(struct tdm_program_items *to, struct program *program, uint32_t kind, uint32_t chip,
-	const struct tdm_program_items *like)
+/* Which items of a program: those of a kind and a chip, or on a chip that `like` has. */
+struct choice {
+	uint32_t kind, chip;
+	const struct tdm_program_items *like; /* may be NULL */
+};
+
+static bool is_chosen(const struct tdm_program_item *item, const struct choice *choice)
 {
-	for (size_t i = program->items.count; i-- > 0;) {
-		const struct tdm_program_item *item = &program->items.list[i];
-		if ((kind == TDM_PROGRAM_ANY_KIND || item->kind == kind) &&
-			(chip == TDM_PROGRAM_ANY_CHIP || item->chip == chip) &&
-			(like == NULL || is_on(like, item->chip)))
+	return (choice->kind == TDM_PROGRAM_ANY_KIND || item->kind == choice->kind) &&
+	       (choice->chip == TDM_PROGRAM_ANY_CHIP || item->chip == choice->chip) &&
+	       (choice->like == NULL || is_on(choice->like, item->chip));
+}
+
+static void take_items(struct tdm_program_items *to, struct program *program, const struct choice *choice)
+{
+	for (size_t i = program->items.count; i-- > 0;)
+		if (is_chosen(&program->items.list[i], choice))
 			move_item(to, &program->items, i, program->number);
+}
+
+/* Those that wait; nothing was reported of them. To `to`, if it is not NULL. */
+static void take_waiting(struct tdm_program_items *to, struct program *program, const struct choice *choice)
+{
+	struct tdm_program_items *from = &program->waiting;
+	size_t kept = 0;
+	for (size_t i = 0; i < from->count; i++) {
+		const struct tdm_program_item item = from->list[i];
+		if (!is_chosen(&item, choice))
+			from->list[kept++] = item;
+		else if (to != NULL && tdm_reserve(&to->list, &to->cap, to->count + 1, sizeof item) == 0)
+			to->list[to->count++] = item;
+		else
+			free(item.ranges);
 	}
+	__atomic_store_n(&all.waiting, all.waiting - (from->count - kept), __ATOMIC_RELAXED);
+	from->count = kept;
 }
 
 static void report_ends(struct tdm_program_items *ended)
@@ -280,49 +306,134 @@ static void report_item(const struct tdm_program_item *item, uint64_t number, ui
 	tidemark_alloc(&b);
 }
 
-/* Gives the items to the program; what has no room there is not reported either. */
-static void give_items(struct program *program, struct tdm_program_items *items)
+/* Gives copies of the items to a list of a program: another thread may end those while ours are reported. What has no
+ * room there is not reported either. */
+static void give_items(struct tdm_program_items *to, struct tdm_program_items *items, bool counts)
 {
-	if (items->count > ITEMS_MAX - tdm_min(program->items.count, ITEMS_MAX) ||
-		tdm_reserve(&program->items.list, &program->items.cap, program->items.count + items->count,
-			sizeof *items->list) != 0) {
+	size_t i = 0;
+	while (i < items->count) {
+		struct tdm_program_item *item = &items->list[i];
+		if (counts)
+			put_in_union(item);
+		if (tdm_program_items_add(to, item)) {
+			i++;
+			continue;
+		}
 		all.is_full = true;
-		tdm_program_items_done(items);
-		return;
+		if (counts)
+			take_from_union(item);
+		free(item->ranges);
+		*item = items->list[--items->count];
 	}
-	for (size_t i = 0; i < items->count; i++) {
-		put_in_union(&items->list[i]);
-		program->items.list[program->items.count++] = items->list[i];
+}
+
+/* Under the lock. */
+static void put_items(
+	struct program *program, uint32_t kind, struct tdm_program_items *items, struct tdm_program_items *ended)
+{
+	take_items(ended, program, &(struct choice){ kind, TDM_PROGRAM_ANY_CHIP, items });
+	give_items(&program->items, items, true);
+	report_use(items, ended);
+}
+
+/* What was put, without the lock. */
+static void report_items(
+	struct tdm_program_items *items, struct tdm_program_items *ended, uint64_t number, const char *name)
+{
+	report_ends(ended);
+	uint32_t name_number = items->count != 0 ? tidemark_name(name) : 0;
+	for (size_t i = 0; i < items->count; i++)
+		report_item(&items->list[i], number, name_number);
+	tdm_program_items_done(items);
+}
+
+static struct program *find_numbered(const void *key, uint64_t number, struct tdm_program_items *items)
+{
+	struct program *program = find_or_make(key);
+	if (program != NULL) {
+		set_number(program, number);
+		return program;
 	}
+	all.is_full = true;
+	tdm_program_items_done(items);
+	return NULL;
 }
 
 void tdm_programs_replace(
 	const void *key, uint64_t number, const char *name, uint32_t kind, struct tdm_program_items *items)
 {
 	struct tdm_program_items ended = { 0 };
-	char text[TDM_PROGRAM_NAME_MAX + 1];
+	char own[TDM_PROGRAM_OWN_NAME];
 	if (items->count == 0)
 		return;
 	tdm_metal_lock();
-	struct program *program = find_or_make(key);
-	if (program == NULL) {
-		all.is_full = true;
-		tdm_program_items_done(items);
-	} else {
-		set_number(program, number);
+	struct program *program = find_numbered(key, number, items);
+	if (program != NULL) {
 		number = program->number;
-		take_items(&ended, program, kind, TDM_PROGRAM_ANY_CHIP, items);
-		give_items(program, items);
-		report_use(items, &ended);
+		name = name[0] != '\0' ? name : own_name(program, own);
+		put_items(program, kind, items, &ended);
 	}
 	unlock_and_tell();
-	report_ends(&ended);
-	snprintf(text, sizeof text, "program %llu", (unsigned long long)(number - 1));
-	uint32_t name_number = tidemark_name(name[0] != '\0' ? name : text);
-	for (size_t i = 0; i < items->count; i++)
-		report_item(&items->list[i], number, name_number);
-	free(items->list); /* the ranges belong to the program now */
-	*items = (struct tdm_program_items){ 0 };
+	report_items(items, &ended, number, name);
+}
+
+void tdm_programs_propose(const void *key, uint64_t number, uint32_t kind, struct tdm_program_items *items)
+{
+	if (items->count == 0)
+		return;
+	tdm_metal_lock();
+	struct program *program = find_numbered(key, number, items);
+	if (program != NULL) {
+		take_waiting(NULL, program, &(struct choice){ kind, TDM_PROGRAM_ANY_CHIP, items });
+		give_items(&program->waiting, items, false);
+		__atomic_store_n(&all.waiting, all.waiting + items->count, __ATOMIC_RELAXED);
+	}
+	unlock_and_tell();
+	tdm_program_items_done(items);
+}
+
+void tdm_programs_accept(const void *key, const char *name, uint32_t kind)
+{
+	struct tdm_program_items items = { 0 }, ended = { 0 };
+	char own[TDM_PROGRAM_OWN_NAME];
+	uint64_t number = 0;
+	tdm_metal_lock();
+	struct program *program = find(key);
+	if (program != NULL) {
+		number = program->number;
+		take_waiting(&items, program, &(struct choice){ kind, TDM_PROGRAM_ANY_CHIP, NULL });
+		if (items.count != 0) {
+			name = name[0] != '\0' ? name : own_name(program, own);
+			put_items(program, kind, &items, &ended);
+		}
+	}
+	unlock_and_tell();
+	report_items(&items, &ended, number, name);
+}
+
+bool tdm_programs_are_waiting(void)
+{
+	return __atomic_load_n(&all.waiting, __ATOMIC_RELAXED) != 0;
+}
+
+static void copy_one_chip(const struct tdm_program_items *from, uint32_t kind, struct tdm_program_items *to)
+{
+	for (size_t i = 0; i < from->count; i++) {
+		const struct tdm_program_item *item = &from->list[i];
+		if (item->kind == kind && (to->count == 0 || to->list[0].chip == item->chip))
+			(void)tdm_program_items_add(to, item); /* no memory: there are fewer */
+	}
+}
+
+void tdm_programs_copy_items(const void *key, uint32_t kind, struct tdm_program_items *items)
+{
+	tdm_metal_lock();
+	const struct program *program = find(key);
+	if (program != NULL)
+		copy_one_chip(&program->waiting, kind, items);
+	if (program != NULL && items->count == 0)
+		copy_one_chip(&program->items, kind, items);
+	tdm_metal_unlock();
 }
 
 bool tdm_programs_is_empty(void)
@@ -330,16 +441,23 @@ bool tdm_programs_is_empty(void)
 	return __atomic_load_n(&all.known, __ATOMIC_RELAXED) == 0;
 }
 
+static void end_chosen(struct tdm_program_items *ended, struct program *program, const struct choice *choice)
+{
+	take_items(ended, program, choice);
+	take_waiting(NULL, program, choice);
+}
+
 void tdm_programs_end_items(const void *key, uint32_t kind, uint32_t chip)
 {
 	struct tdm_program_items ended = { 0 }, none = { 0 };
+	const struct choice choice = { kind, chip, NULL };
 	tdm_metal_lock();
 	for (size_t i = 0; i < all.count; i++)
 		if (all.programs[i].key != NULL && key == NULL)
-			take_items(&ended, &all.programs[i], kind, chip, NULL);
+			end_chosen(&ended, &all.programs[i], &choice);
 	struct program *program = key != NULL ? find(key) : NULL;
 	if (program != NULL)
-		take_items(&ended, program, kind, chip, NULL);
+		end_chosen(&ended, program, &choice);
 	report_use(&none, &ended);
 	unlock_and_tell();
 	report_ends(&ended);
@@ -351,12 +469,13 @@ void tdm_programs_end(const void *key)
 	tdm_metal_lock();
 	struct program *program = find(key);
 	if (program != NULL) {
-		take_items(&ended, program, TDM_PROGRAM_ANY_KIND, TDM_PROGRAM_ANY_CHIP, NULL);
+		end_chosen(&ended, program, &(struct choice){ TDM_PROGRAM_ANY_KIND, TDM_PROGRAM_ANY_CHIP, NULL });
 		report_use(&none, &ended);
 		tdm_map_take(&all.by_key, (uintptr_t)key);
 		if (program->number != 0)
 			tdm_map_take(&all.by_number, program->number);
 		free(program->items.list);
+		free(program->waiting.list);
 		free(program->kernels);
 		give_place((uint32_t)(program - all.programs));
 		__atomic_store_n(&all.known, all.known - 1, __ATOMIC_RELAXED);
@@ -414,23 +533,54 @@ void tdm_programs_kernel_names(const void *key, char name[TDM_PROGRAM_NAME_MAX +
 	tdm_metal_unlock();
 }
 
-uint64_t tdm_programs_highest_end(const void *key, uint32_t kind, uint32_t *chips, size_t cap, size_t *count)
+/* Adds the items of a kind that take memory of their own. */
+static size_t add_extent(const struct tdm_program_items *items, uint32_t kind, struct tdm_program_extent *extent,
+	uint32_t *chips, size_t cap)
 {
-	uint64_t end = 0;
-	*count = 0;
-	tdm_metal_lock();
-	const struct program *program = find(key);
-	for (size_t i = 0; program != NULL && i < program->items.count; i++) {
-		const struct tdm_program_item *item = &program->items.list[i];
+	size_t count = 0;
+	for (size_t i = 0; i < items->count; i++) {
+		const struct tdm_program_item *item = &items->list[i];
+		uint64_t end = tdm_plus(item->address, item->size);
 		size_t at = 0;
 		if (item->kind != kind || (item->flags & TIDEMARK_SHARED) == 0)
 			continue;
-		end = tdm_max(end, tdm_plus(item->address, item->size));
-		while (at < *count && chips[at] != item->chip)
+		extent->begin = tdm_min(extent->begin, item->address);
+		if (end > extent->end) {
+			extent->end = end;
+			extent->range_count = item->range_count;
+			if (item->range_count != 0)
+				extent->range = item->ranges[0];
+		}
+		while (at < count && chips[at] != item->chip)
 			at++;
-		if (at == *count && *count < cap)
-			chips[(*count)++] = item->chip;
+		if (at == count && count < cap)
+			chips[count++] = item->chip;
+	}
+	return count;
+}
+
+void tdm_programs_own_name(const void *key, char name[TDM_PROGRAM_OWN_NAME])
+{
+	tdm_metal_lock();
+	struct program *program = find(key);
+	name[0] = '\0';
+	if (program != NULL)
+		own_name(program, name);
+	tdm_metal_unlock();
+}
+
+size_t tdm_programs_extent(
+	const void *key, uint32_t kind, struct tdm_program_extent *extent, uint32_t *chips, size_t cap)
+{
+	size_t count = 0;
+	*extent = (struct tdm_program_extent){ .begin = UINT64_MAX };
+	tdm_metal_lock();
+	const struct program *program = find(key);
+	if (program != NULL) {
+		count = add_extent(&program->waiting, kind, extent, chips, cap);
+		if (count == 0)
+			count = add_extent(&program->items, kind, extent, chips, cap);
 	}
 	tdm_metal_unlock();
-	return end;
+	return count;
 }

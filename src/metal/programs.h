@@ -15,7 +15,12 @@
 
 #include "tidemark.h"
 
-enum { TDM_PROGRAM_NAME_MAX = 127, TDM_PROGRAM_KERNELS_MAX = 64 };
+enum {
+	TDM_PROGRAM_NAME_MAX = 127,
+	TDM_PROGRAM_OWN_NAME = 32,
+	TDM_PROGRAM_KERNELS_MAX = 64,
+	TDM_PROGRAM_ITEMS_MAX = 1 << 16
+};
 #define TDM_PROGRAM_ANY_CHIP UINT32_MAX
 #define TDM_PROGRAM_ANY_KIND UINT32_MAX
 
@@ -44,6 +49,19 @@ void tdm_program_items_done(struct tdm_program_items *items);
 void tdm_programs_replace(
 	const void *program, uint64_t number, const char *name, uint32_t kind, struct tdm_program_items *items);
 
+/*
+ * The same in two steps, because the runtime checks a layout after it was made, and may refuse it. It stays in the
+ * program then, and the next launch checks it again: so the items wait until it is accepted, or the program has another
+ * layout, or ends. They are not reported meanwhile, and those before them stay.
+ */
+void tdm_programs_propose(const void *program, uint64_t number, uint32_t kind, struct tdm_program_items *items);
+void tdm_programs_accept(const void *program, const char *name, uint32_t kind);
+/* Whether any items wait. */
+bool tdm_programs_are_waiting(void);
+
+/* Copies of what a program has of a kind on one of its chips, for other chips. */
+void tdm_programs_copy_items(const void *program, uint32_t kind, struct tdm_program_items *items);
+
 /* Ends what a program has of a kind on a chip; each may be any. Without `program`, of all programs. */
 void tdm_programs_end_items(const void *program, uint32_t kind, uint32_t chip);
 
@@ -59,8 +77,18 @@ size_t tdm_programs_kernels(const void *program, const void *kernels[TDM_PROGRAM
 /* "reader + writer"; "" if none is known. */
 void tdm_programs_kernel_names(const void *program, char name[TDM_PROGRAM_NAME_MAX + 1]);
 
-/* The highest end of a program's items of a kind, 0 if there are none, and the chips that they are on. Safe while an
- * exception is on its way. */
-uint64_t tdm_programs_highest_end(const void *program, uint32_t kind, uint32_t *chips, size_t cap, size_t *count);
+/* Where a program's items of a kind are in L1: those that wait, else the others. */
+struct tdm_program_extent {
+	uint64_t begin, end; /* the lowest and the highest address */
+	uint32_t range_count;
+	struct tidemark_core_range range; /* the first one of the item with the highest end */
+};
+
+/* The chips that they are on, and how many; 0: there are none. Safe while an exception is on its way. */
+size_t tdm_programs_extent(
+	const void *program, uint32_t kind, struct tdm_program_extent *extent, uint32_t *chips, size_t cap);
+
+/* The name of a program that nothing else names, as its buffers have it: "program 7"; "" if it is not known. */
+void tdm_programs_own_name(const void *program, char name[TDM_PROGRAM_OWN_NAME]);
 
 #endif

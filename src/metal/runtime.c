@@ -24,7 +24,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -34,7 +36,7 @@ enum {
 	NAME_MAX_BYTES = 128,
 };
 
-static_assert(sizeof(struct tdm_metal_allocator_ask) == 4 * sizeof(void *), "filled in as a list");
+static_assert(sizeof(struct tdm_metal_allocator_ask) == 5 * sizeof(void *), "filled in as a list");
 
 struct tdm_metal_runtime *tdm_metal_main;
 static struct tdm_metal_runtime *runtimes[RUNTIMES_MAX];
@@ -48,7 +50,8 @@ static struct caller {
 static uint32_t caller_count;
 
 static _Thread_local struct tdm_metal_runtime *used_last __attribute__((tls_model("initial-exec")));
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+/* Recursive: a signal handler may end the program on the thread that holds it. */
+static pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static bool is_constructed, has_fork_handlers;
 static uint32_t counters[TDM_METAL_HOOK_COUNT];
 static const char *said[REMARKS_MAX];
@@ -63,13 +66,31 @@ void tdm_metal_unlock(void)
 	pthread_mutex_unlock(&mutex);
 }
 
+/* Other threads hold it for a moment. */
+bool tdm_metal_lock_is_free(void)
+{
+	enum { TRIES = 50 };
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	for (int i = 0; i < TRIES; i++) {
+		if (pthread_mutex_trylock(&mutex) == 0) {
+			pthread_mutex_unlock(&mutex);
+			return true;
+		}
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
 uint64_t tdm_metal_uses;
+const struct tdm_metal_allocator *tdm_metal_asked_in_turn;
 _Thread_local uint32_t tdm_metal_own_uses __attribute__((tls_model("initial-exec")));
 
 static void after_fork_in_child(void)
 {
-	pthread_mutex_init(&mutex, NULL); /* held by the thread that forked, and by no other */
+	mutex = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; /* held by the thread that forked */
 	__atomic_store_n(&tdm_metal_uses, tdm_metal_own_uses, __ATOMIC_RELAXED);
+	tdm_metal_asked_in_turn = NULL;
+	tdm_metal_allocators_inherit();
 }
 
 /* Constructors of libraries that the program was linked with may run before ours, and before libtidemark's, which reads
@@ -140,6 +161,12 @@ static bool is_after_us(const void *function)
 	       there.place > here.place;
 }
 
+/* What was not found by us is no error of the program, which may ask for the last one. */
+static void forget_loader_errors(void)
+{
+	(void)dlerror();
+}
+
 /* The function that a library, or one of its dependencies, has. */
 static void *find_in(void *handle, const char *symbol)
 {
@@ -194,10 +221,16 @@ static void find_functions(struct tdm_metal_runtime *runtime)
 	void *delete = dlsym(RTLD_DEFAULT, "_ZdlPv");
 	if (delete != NULL)
 		memcpy(&ask->operator_delete, &delete, sizeof ask->operator_delete);
+	/* The C++ library that throws: the program's own, if it has one, else the runtime's. */
+	void *exceptions = dlsym(RTLD_DEFAULT, "__cxa_get_globals_fast");
+	if (exceptions == NULL)
+		exceptions = find_in(handle, "__cxa_get_globals_fast");
+	memcpy(&runtime->exceptions, &exceptions, sizeof exceptions);
 	static const char *const of_view[] = { TDM_K "9Allocator13get_num_banksERKNS0_10BufferTypeE",
 		TDM_K "9Allocator13get_bank_sizeERKNS0_10BufferTypeE",
 		TDM_K "9Allocator14get_statisticsERKNS0_10BufferTypeE",
-		TDM_K "9Allocator23get_base_allocator_addrERKNS0_10HalMemTypeE" };
+		TDM_K "9Allocator23get_base_allocator_addrERKNS0_10HalMemTypeE",
+		TDM_K "9Allocator13get_alignmentENS0_10BufferTypeE" };
 	for (size_t i = 0; i < sizeof of_view / sizeof of_view[0]; i++) {
 		void *found = find_in(handle, of_view[i]);
 		memcpy((char *)&runtime->view + i * sizeof found, &found, sizeof found);
@@ -327,6 +360,15 @@ static void *find_anywhere(const char *symbol)
 	return search.found;
 }
 
+int tidemark_metal_is_loaded(void)
+{
+	bool is_seen = __atomic_load_n(&tdm_metal_main, __ATOMIC_ACQUIRE) != NULL;
+	for (size_t i = 0; i < TDM_METAL_HOOK_COUNT && !is_seen; i++)
+		is_seen = tdm_metal_symbols[i].topic == TDM_METAL_BUFFERS &&
+			  find_anywhere(tdm_metal_symbols[i].symbol) != NULL;
+	return is_seen;
+}
+
 static __attribute__((cold, noinline)) struct tdm_metal_runtime *find_runtime(
 	enum tdm_metal_hook hook, const void *caller)
 {
@@ -355,6 +397,7 @@ struct tdm_metal_runtime *tdm_metal_runtime_slow(enum tdm_metal_hook hook, const
 	int caller_errno = errno;
 	struct tdm_metal_runtime *runtime = find_runtime(hook, caller);
 	used_last = runtime != NULL ? runtime : used_last;
+	forget_loader_errors();
 	errno = caller_errno;
 	return runtime;
 }
@@ -362,14 +405,9 @@ struct tdm_metal_runtime *tdm_metal_runtime_slow(enum tdm_metal_hook hook, const
 void tdm_metal_without(enum tdm_metal_hook hook)
 {
 	static const bool has_result[TDM_METAL_HOOK_COUNT] = {
-		[TDM_HOOK_allocate_buffer] = true,
-		[TDM_HOOK_allocate_buffer_57] = true,
-		[TDM_HOOK_allocate_buffer_56] = true,
-		[TDM_HOOK_allocate_buffer_55] = true,
-		[TDM_HOOK_begin_trace] = true,
-		[TDM_HOOK_begin_trace_cq] = true,
-		[TDM_HOOK_device_close] = true,
-		[TDM_HOOK_device_close_55] = true,
+#define X(id, result, ...) [TDM_HOOK_##id] = !__builtin_types_compatible_p(result, void),
+		TDM_METAL_HOOKS(X)
+#undef X
 	};
 	if (!has_result[hook])
 		return;
@@ -424,6 +462,7 @@ void tdm_metal_explain(struct tdm_metal_runtime *runtime)
 	bool *present = calloc(tdm_metal_symbol_count, sizeof *present);
 	for (size_t i = 0; i < tdm_metal_symbol_count && present != NULL; i++)
 		present[i] = find_in(runtime->handle, tdm_metal_symbols[i].symbol) != NULL;
+	forget_loader_errors();
 	for (int topic = 0; topic < TDM_METAL_TOPICS && present != NULL; topic++) {
 		const char *missing = tdm_metal_missing((enum tdm_metal_topic)topic, present);
 		if (missing == NULL)
@@ -433,6 +472,12 @@ void tdm_metal_explain(struct tdm_metal_runtime *runtime)
 		tidemark_remark(text);
 	}
 	free(present);
+	if (runtime->ask.buffer_page_size == NULL)
+		tidemark_remark("metal: page sizes are not known: this runtime has no Buffer::page_size");
+	if (runtime->ask.buffer_num_cores == NULL)
+		tidemark_remark(
+			"metal: over how many cores buffers are sharded is not known, and so not how many bytes "
+			"hold something: this runtime has no Buffer::num_cores");
 }
 
 void tdm_metal_distrust(struct tdm_metal_runtime *runtime, const char *why)
@@ -441,22 +486,26 @@ void tdm_metal_distrust(struct tdm_metal_runtime *runtime, const char *why)
 		tdm_metal_remark_once(why);
 }
 
-/* For kernels (and emulators) without the usual call: through a pipe, which the kernel fills and which cannot crash. */
+/* For kernels (and emulators) without the usual call: through a pipe, which the kernel fills and which cannot crash.
+ * The functions of libc would let a thread be cancelled here, and sanitizers look at what is written. */
 static bool copy_by_pipe(char *to, const char *from, size_t size)
 {
 	enum { CHUNK = 4096 }; /* that an empty pipe always takes */
 	int ends[2];
 	size_t done = 0;
-	if (pipe2(ends, O_CLOEXEC) != 0)
+	if (syscall(SYS_pipe2, ends, O_CLOEXEC) != 0) {
+		tdm_metal_remark_once(
+			"metal: buffers are not seen: the process may not read its own memory, nor open a pipe");
 		return false;
+	}
 	while (done < size) {
-		ssize_t some = write(ends[1], from + done, size - done < CHUNK ? size - done : CHUNK);
-		if (some <= 0 || read(ends[0], to + done, (size_t)some) != some)
+		long some = syscall(SYS_write, ends[1], from + done, size - done < CHUNK ? size - done : CHUNK);
+		if (some <= 0 || syscall(SYS_read, ends[0], to + done, (size_t)some) != some)
 			break;
 		done += (size_t)some;
 	}
-	close(ends[0]);
-	close(ends[1]);
+	syscall(SYS_close, ends[0]);
+	syscall(SYS_close, ends[1]);
 	return done == size;
 }
 

@@ -1,12 +1,11 @@
 /*
- * Traced programs that are built with the thread sanitizer. It sees what C library functions read and write, also on
- * behalf of libraries that were built without it, but not their atomic operations and locks of their own: it would take
- * reports to libtidemark for races. It asks for a function of this name what to leave out; a program that has its own
- * keeps it.
+ * Traced programs that are built with gcc's address sanitizer. Its library refuses to run, and ends the program, if
+ * another one was loaded before it, because that could have functions that it wants to replace. Ours have none. It asks
+ * a function of this name for its options; a program that has its own keeps it, and ASAN_OPTIONS comes after it.
  */
-__attribute__((visibility("default"))) const char *__tsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
 
-const char *__tsan_default_suppressions(void)
+const char *__asan_default_options(void)
 {
-	return "called_from_lib:libtidemark.so\n"; /* not ours: what the runtime does for us is to be seen */
+	return "verify_asan_link_order=0";
 }

@@ -16,6 +16,15 @@ static struct {
 } traces[TRACES_MAX];
 static size_t trace_count;
 
+void tdm_metal_traces_leave(uint32_t chip)
+{
+	tdm_metal_lock();
+	for (size_t i = trace_count; i-- > 0;)
+		if (traces[i].chip == chip)
+			traces[i] = traces[--trace_count];
+	tdm_metal_unlock();
+}
+
 static _Thread_local unsigned depth __attribute__((tls_model("initial-exec"))); /* of functions that tell of traces */
 
 /* Whether this changes anything: not the end of a trace that has ended, or the release of one that was released. */
@@ -33,8 +42,8 @@ static bool change(uint32_t chip, enum tidemark_step step, uint32_t id)
 			traces[trace_count++].id = id;
 		}
 	} else if (step == TIDEMARK_TRACE_RELEASED) {
-		is_news = i < trace_count;
-		if (is_news)
+		is_news = i < trace_count || trace_count == TRACES_MAX; /* then it may have had no place */
+		if (i < trace_count)
 			traces[i] = traces[--trace_count];
 	}
 	tdm_metal_unlock();

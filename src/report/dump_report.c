@@ -37,7 +37,7 @@ static const void *row_of(const struct tdm_table *table, size_t i)
 	const struct tdm_buffer_ref *ref = &list->refs[list->first + i];
 	const struct tdm_holding *holding = &picture->holdings[ref->holding];
 	const struct tdm_buffer *buffer = ref->buffer;
-	bool is_view = tdm_buffer_is_view(buffer);
+	bool is_view = tdm_buffer_is_view(buffer), is_known = is_view || buffer->bank_bytes != TDM_SIZE_UNKNOWN;
 	*list->row = (struct row){ .buffer = buffer,
 		.device = holding->number,
 		.is_virtual = picture->devices[holding->device].is_virtual,
@@ -47,8 +47,8 @@ static const void *row_of(const struct tdm_table *table, size_t i)
 		.has_only_id =
 			buffer->address == TDM_ADDRESS_UNKNOWN && picture->processes[holding->process].is_on_behalf,
 		.banks = is_view ? 0 : buffer->banks,
-		.reserved = tdm_buffer_reserved(buffer),
-		.occupied = tdm_buffer_occupied(buffer),
+		.reserved = is_known ? tdm_buffer_reserved(buffer) : TDM_BYTES_UNKNOWN,
+		.occupied = is_known ? tdm_buffer_occupied(buffer) : TDM_BYTES_UNKNOWN,
 		.age_ns = tdm_live_age(picture, buffer->born_ns),
 		.program = tdm_picture_text(picture, buffer->program),
 		.name = tdm_picture_text(picture, buffer->name) };

@@ -82,3 +82,16 @@ void tdm_chips_json(const struct tdm_field *field, struct tdm_json *json)
 	}
 	tdm_json_array_end(json);
 }
+
+void tdm_put_marked(const struct tdm_field *field, struct tdm_buf *out, const char *mark, uint64_t bytes)
+{
+	const struct tdm_column *column = field->column;
+	const char *unknown = column->unknown != NULL ? column->unknown : field->table->unknown;
+	char text[TDM_BYTES_CAP];
+	if (bytes == TDM_BYTES_UNKNOWN) {
+		tdm_buf_puts(out, unknown != NULL ? unknown : "-");
+		return;
+	}
+	tdm_buf_printf(
+		out, "%s%s", mark, tdm_field_bytes(field, text, sizeof text, bytes, column->width - strlen(mark)));
+}

@@ -15,6 +15,9 @@ const char *tdm_source_name(uint8_t from);
 /* The same for a column whose member is an enum tdm_from. */
 struct tdm_value tdm_get_source(const struct tdm_field *field);
 
+/* A mark, which may be empty, and a size, in the column of the field. */
+void tdm_put_marked(const struct tdm_field *field, struct tdm_buf *out, const char *mark, uint64_t bytes);
+
 /* The colour for a fill level; "": unknown. */
 const char *tdm_level_style(enum tdm_level level);
 

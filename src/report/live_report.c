@@ -153,18 +153,24 @@ static const char *card_of(const struct tdm_picture_device *device)
 	return device->info != NULL ? device->info->card : "";
 }
 
-/* "0 (n150) virtual" */
+/* "0 (n150) virtual", or "0 (n150) closed" of a process that goes on without it */
 static void put_device(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct kind *kind = field->row;
+	const struct tdm_picture *picture = ((const struct kinds *)field->table->context)->report->picture;
 	const char *card = card_of(kind->device);
+	bool is_closed = kind->holding->life == TDM_STEP_CLOSED &&
+			 tdm_picture_counts(&picture->processes[kind->holding->process]);
 	tdm_buf_printf(out, card[0] != '\0' ? "%" PRIu32 " (%s)%s" : "%" PRIu32 "%s%s", kind->holding->number, card,
-		kind->device->is_virtual ? " virtual" : "");
+		kind->device->is_virtual ? " virtual"
+		: is_closed              ? " closed"
+					 : "");
 }
 
 static struct tdm_value get_exact(const struct tdm_field *field)
 {
-	return (struct tdm_value){ TDM_VALUE_BOOL, { .yes = !tdm_field_member(field).yes } };
+	const struct tdm_picture_amount *amount = ((const struct kind *)field->row)->amount;
+	return (struct tdm_value){ TDM_VALUE_BOOL, { .yes = !amount->is_inexact && !amount->is_estimated } };
 }
 
 static void put_faults(const struct tdm_field *field, struct tdm_buf *out)
@@ -182,7 +188,9 @@ static void put_faults(const struct tdm_field *field, struct tdm_buf *out)
 		tdm_buf_printf(out, " (the last for %s)", TDM_SIZE_TEXT(f->oom_bytes));
 	if (f->is_inexact)
 		tdm_buf_printf(out, "%sthe buffers changed while they were read", any ? ", " : "  ");
-	if (any || f->is_inexact)
+	if (f->is_estimated)
+		tdm_buf_printf(out, "%swhat some buffers take is not known", any || f->is_inexact ? ", " : "  ");
+	if (any || f->is_inexact || f->is_estimated)
 		tdm_buf_putc(out, '\n');
 	else
 		out->len = start;
@@ -209,7 +217,8 @@ static const struct tdm_column kind_columns[] = {
 	{ NULL, "rereports", KIND(rereports) },
 	{ NULL, "out_of_memory", KIND(out_of_memory) },
 	{ NULL, "last_out_of_memory_bytes", KIND(oom_bytes), TDM_KNOWN_IF(struct tdm_picture_amount, out_of_memory) },
-	{ NULL, "exact", KIND(is_inexact), .get = get_exact },
+	{ NULL, "exact", .get = get_exact },
+	{ NULL, "estimated", KIND(is_estimated) },
 };
 
 static struct tdm_table kind_table(const struct kinds *of, size_t holdings)
@@ -281,7 +290,8 @@ void tdm_live_text_processes(const struct tdm_live_report *report, tdm_live_part
 {
 	for (size_t i = 0; i < report->picture->process_count; i++) {
 		const struct tdm_picture_process *process = &report->picture->processes[i];
-		const struct kinds of = { report, &report->picture->holdings[process->first_holding],
+		const struct kinds of = { report,
+			process->holding_count != 0 ? &report->picture->holdings[process->first_holding] : NULL,
 			&(struct kind){ 0 } };
 		const struct tdm_table kinds = kind_table(&of, process->holding_count);
 		tdm_buf_puts(out, i != 0 ? "\n" : "");

@@ -46,6 +46,7 @@ struct tdm_run_end {
 	bool is_preloaded;   /* the preload for tt-metal was in its environment */
 	const char *program; /* the file that ran: of a script, its interpreter; NULL: unknown */
 	const char *bar;     /* why the preload cannot work in it, what follows its name; NULL: it can */
+	const char *unseen;  /* why nothing could be seen of it, or of some of its processes; NULL: it could */
 };
 
 /* For each process: peaks, live memory, and what was never freed. */

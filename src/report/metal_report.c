@@ -110,6 +110,7 @@ void tdm_metal_json(const struct tdm_metal_setup *setup, struct tdm_json *json)
 		tdm_json_put_u64(json, "hidden", file->hidden);
 		tdm_json_put_u64(json, "imported", file->imported);
 		tdm_json_put_bool(json, "symbolic", file->is_symbolic);
+		tdm_json_put_bool(json, "bound", file->is_bound);
 		tdm_json_put_bool(json, "deleted", file->is_deleted);
 		tdm_json_put_table(json, "functions", &table);
 		tdm_json_object_end(json);

@@ -99,6 +99,14 @@ static void write_banks(const struct tdm_metrics_scene *scene, size_t i, size_t 
 		banks != 0 ? banks : TDM_BYTES_UNKNOWN);
 }
 
+static void write_estimated(const struct tdm_metrics_scene *scene, size_t i, size_t k)
+{
+	const struct tdm_picture_kind *kind = &scene->picture->devices[i].kinds[k];
+	if (kind->used != TDM_BYTES_UNKNOWN)
+		tdm_metrics_u64(scene->text, tdm_metrics_labels_with(scene, i, "kind", tdm_kind_name((enum tdm_kind)k)),
+			kind->is_estimated);
+}
+
 static void write_fragmentation(const struct tdm_metrics_scene *scene, size_t i, size_t k)
 {
 	const struct tdm_picture_device *device = &scene->picture->devices[i];
@@ -120,6 +128,11 @@ static void write_by_kind(const struct tdm_metrics_scene *scene)
 		{ { "tt_banks", NULL, "Banks of a memory: its figures are for all of them together.",
 			  TDM_METRIC_GAUGE },
 			write_banks },
+		{ { "tt_estimated", NULL,
+			  "1: the bytes in use of a kind are an estimate, because it is not known what some buffers "
+			  "take.",
+			  TDM_METRIC_GAUGE },
+			write_estimated },
 		{ { "tt_fragmentation_ratio", "ratio",
 			  "Share of the free memory that is outside the largest free block; 0: it is in one piece.",
 			  TDM_METRIC_GAUGE },

@@ -93,6 +93,15 @@ static void put_notes(const struct tdm_live_report *report, size_t process, stru
 				  "figures\n");
 }
 
+/* Whether it closed a device with live buffers, which the runtime released: a finding says so. */
+static bool has_left(const struct tdm_picture *picture, const struct tdm_picture_process *process)
+{
+	for (uint32_t i = 0; i < process->holding_count; i++)
+		if (picture->holdings[process->first_holding + i].left != 0)
+			return true;
+	return false;
+}
+
 /* The sites of a process that still hold memory, as text or as the value of a key. */
 static void put_sites(const struct tdm_live_report *report, size_t process, struct tdm_buf *out, struct tdm_json *json)
 {
@@ -121,7 +130,9 @@ static void put_sites(const struct tdm_live_report *report, size_t process, stru
 	if (json == NULL && count == 0 && shown->lost + shown->refused != 0)
 		tdm_buf_puts(out, "\n  it is not known whether every buffer was freed: reports are missing\n");
 	else if (json == NULL && count == 0)
-		tdm_buf_puts(out, runs ? "\n  no live buffers\n" : "\n  every buffer was freed\n");
+		tdm_buf_puts(out, runs                               ? "\n  no live buffers\n"
+				  : has_left(report->picture, shown) ? "\n  no live buffers at the end\n"
+								     : "\n  every buffer was freed\n");
 	tdm_symbolizer_free(of.sym);
 	free(sites);
 }
@@ -192,7 +203,12 @@ void tdm_run_text(const struct tdm_live_report *report, const struct tdm_run_end
 	put_end(report, end, out);
 	tdm_buf_puts(out, report->picture->process_count != 0 ? "\n" : "");
 	tdm_live_text_processes(report, put_process, out);
-	if (report->picture->process_count == 0 && !end->has_left)
+	if (end->unseen != NULL) {
+		tdm_buf_puts(out, report->picture->process_count == 0 ? "tidemark: nothing was seen: "
+								      : "\ntidemark: not all was seen: ");
+		tdm_cell_text(out, end->unseen, report->term.utf8);
+		tdm_buf_putc(out, '\n');
+	} else if (report->picture->process_count == 0 && !end->has_left)
 		put_nothing(report, end, out);
 	tdm_live_unread(report, out);
 }
@@ -210,6 +226,7 @@ void tdm_run_json(const struct tdm_live_report *report, const struct tdm_run_end
 	tdm_json_put_u64(json, "still_running", end->still_running);
 	tdm_json_put_bool(json, "preloaded", end->is_preloaded);
 	tdm_json_put_text(json, "not_preloadable", end->bar);
+	tdm_json_put_text(json, "not_seen", end->unseen);
 	tdm_json_put_bool(json, "left_without_report", end->has_left);
 	tdm_json_put_array(json, "left_pids");
 	for (size_t i = 0; i < end->left_count; i++)

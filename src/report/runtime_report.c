@@ -137,6 +137,11 @@ void tdm_runtime_holding_json(
 		sizeof *holding->traces, holding != NULL ? holding->trace_count : 0, .context = picture };
 	tdm_json_put_table(json, "statistics", &said);
 	tdm_json_put_table(json, "traces", &kept);
+	tdm_json_key(json, "open");
+	if (holding != NULL && holding->life != 0)
+		tdm_json_bool(json, holding->life == TDM_STEP_OPENED);
+	else
+		tdm_json_null(json);
 	tdm_json_put_u64(json, "traces_lost", holding != NULL ? holding->traces_lost : 0);
 	tdm_json_put_u64(json, "trace_hazards_lost", holding != NULL ? holding->hazards_lost : 0);
 }

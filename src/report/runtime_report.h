@@ -16,7 +16,8 @@ void tdm_runtime_findings_json(const struct tdm_picture *picture, uint32_t proce
 void tdm_runtime_sizes_text(const struct tdm_live_report *report, uint32_t process, struct tdm_buf *out);
 void tdm_runtime_sizes_json(const struct tdm_picture *picture, uint32_t process, struct tdm_json *json);
 
-/* The members "statistics", "traces", "traces_lost" and "trace_hazards_lost" of a holding, which may be NULL. */
+/* The members "statistics", "traces", "open", "traces_lost" and "trace_hazards_lost" of a holding, which may be NULL.
+ */
 void tdm_runtime_holding_json(
 	const struct tdm_picture *picture, const struct tdm_holding *holding, struct tdm_json *json);
 

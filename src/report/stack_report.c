@@ -109,12 +109,44 @@ void tdm_stack_text(const struct tdm_picture *picture, struct tdm_symbolizer *sy
 	}
 }
 
-/* The innermost frame outside the library that took the stack. */
+/* Where the name is in the text of a function, which may begin with the type of its result and ends with its arguments:
+ * the last word before them, counted outside of brackets. */
+static const char *name_in(const char *function)
+{
+	const char *name = function;
+	size_t depth = 0;
+	for (const char *at = function; *at != '\0'; at++) {
+		bool is_type = tdm_has_prefix(name, "decltype");
+		if (depth == 0 && tdm_has_prefix(at, "operator"))
+			break;
+		if (depth == 0 && *at == '(' && at != name && at[-1] != ':' && !is_type)
+			break;
+		if (*at == '<' || *at == '(')
+			depth++;
+		else if ((*at == '>' || *at == ')') && depth > 0)
+			depth--;
+		else if (*at == ' ' && depth == 0 && (at[1] != '(' || tdm_has_prefix(at + 1, "(anonymous namespace)")))
+			name = at + 1;
+	}
+	return name;
+}
+
+bool tdm_stack_is_on_every_way(const char *function)
+{
+	static const char *const families[] = { "tidemark", "tt::tt_metal::", "std::", "__gnu_cxx::" };
+	const char *name = name_in(function);
+	for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+		if (tdm_has_prefix(name, families[i]))
+			return true;
+	return false;
+}
+
+/* The innermost frame that says who wanted the buffer. */
 static uint32_t find_site(const struct tdm_picture *picture, struct tdm_symbolizer *sym,
 	const struct tdm_kept_frame *frames, uint32_t count)
 {
 	uint32_t i = 0;
-	while (i + 1 < count && tdm_has_prefix(function_of(picture, sym, &frames[i]), "tidemark"))
+	while (i + 1 < count && tdm_stack_is_on_every_way(function_of(picture, sym, &frames[i])))
 		i++;
 	return i;
 }

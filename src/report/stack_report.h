@@ -34,8 +34,12 @@ void tdm_stack_frame(const struct tdm_picture *picture, struct tdm_symbolizer *s
 void tdm_stack_text(const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, size_t indent,
 	struct tdm_buf *out);
 
-/* The innermost frame outside our own library: "function (file:line)"; nothing for stack 0. `whole`: files with their
- * folders. */
+/* Whether a function, as a frame shows it, says nothing about who wanted a buffer: one of the library that took the
+ * stack, of the runtime, or of the C++ library, through which the runtime makes its objects. */
+bool tdm_stack_is_on_every_way(const char *function);
+
+/* The innermost frame of which that is not so: "function (file:line)"; nothing for stack 0. `whole`:
+ * files with their folders. */
 void tdm_stack_site(
 	const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, bool whole, struct tdm_buf *out);
 

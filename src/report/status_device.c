@@ -121,25 +121,30 @@ struct kinds {
 	size_t bar; /* columns of the bars; 0: no bars */
 };
 
-/* A mark, which may be empty, and the size. */
-static void put_marked(const struct tdm_field *field, struct tdm_buf *out, const char *mark, uint64_t bytes)
-{
-	char text[TDM_BYTES_CAP];
-	tdm_buf_printf(out, "%s%s", mark,
-		tdm_field_bytes(field, text, sizeof text, bytes, field->column->width - strlen(mark)));
-}
-
 static void put_peak(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct tdm_picture_kind *kind = field->row;
-	put_marked(field, out, kind->peak_is_seen && kind->peak != TDM_BYTES_UNKNOWN ? ">" : "", kind->peak);
+	const char *estimate = tdm_estimate_mark(kind->is_estimated, kind->peak);
+	bool is_seen = kind->peak_is_seen && kind->peak != TDM_BYTES_UNKNOWN;
+	tdm_put_marked(field, out, !is_seen ? estimate : estimate[0] != '\0' ? ">~" : ">", kind->peak);
 }
 
-/* The total, or what is free of it. */
-static void put_size(const struct tdm_field *field, struct tdm_buf *out)
+static void put_used(const struct tdm_field *field, struct tdm_buf *out)
 {
-	uint64_t bytes = tdm_field_member(field).number;
-	put_marked(field, out, bytes != TDM_BYTES_UNKNOWN ? tdm_picture_total_mark(field->row) : "", bytes);
+	const struct tdm_picture_kind *kind = field->row;
+	tdm_put_marked(field, out, tdm_estimate_mark(kind->is_estimated, kind->used), kind->used);
+}
+
+static void put_total(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct tdm_picture_kind *kind = field->row;
+	tdm_put_marked(field, out, tdm_picture_total_mark(kind), kind->total);
+}
+
+static void put_free(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct tdm_picture_kind *kind = field->row;
+	tdm_put_marked(field, out, tdm_picture_free_mark(kind), kind->free);
 }
 
 static struct tdm_value get_exact(const struct tdm_field *field)
@@ -161,7 +166,7 @@ static void put_share(struct tdm_buf *out, uint64_t used, uint64_t total, size_t
 	tdm_bar_put(out, permille, bar, utf8);
 }
 
-static void put_used(const struct tdm_field *field, struct tdm_buf *out)
+static void put_share_of_kind(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct kinds *of = field->table->context;
 	const struct tdm_picture_kind *kind = field->row;
@@ -211,12 +216,13 @@ static void json_rival(const struct tdm_field *field, struct tdm_json *json)
 #define SIZE         .before = 1, TDM_BYTES
 static const struct tdm_column kind_columns[] = {
 	{ "Memory", "kind", TDM_INDEX, .flags = TDM_IS_KIND, .before = 2, .width = 10 },
-	{ "Used", "used", KIND(used), SIZE },
-	{ "Total", "total", KIND(total), .text = put_size, SIZE },
-	{ "Free", "free", KIND(free), .text = put_size, SIZE },
+	{ "Used", "used", KIND(used), .text = put_used, SIZE },
+	{ "Total", "total", KIND(total), .text = put_total, SIZE },
+	{ "Free", "free", KIND(free), .text = put_free, SIZE },
 	{ "Largest", "largest_free", KIND(largest_free), SIZE },
 	{ "Peak", "peak", KIND(peak), .text = put_peak, .format = tdm_format_bytes, .width = 11 },
 	{ NULL, "peak_is_exact", .get = get_exact },
+	{ NULL, "estimated", KIND(is_estimated) },
 	{ NULL, "asked", KIND(asked) },
 	{ NULL, "buffers", KIND(buffers) },
 	{ NULL, "unattributed", KIND(unattributed) },
@@ -226,13 +232,13 @@ static const struct tdm_column kind_columns[] = {
 	{ NULL, "bank_bytes", KIND(bank_bytes), HAS_BANKS },
 	{ NULL, "allocations", KIND(allocs) },
 	{ NULL, "out_of_memory", KIND(out_of_memory) },
-	{ "  Share", NULL, .text = put_used, .style = level, .width = TDM_WIDTH_OF_TABLE },
+	{ "  Share", NULL, .text = put_share_of_kind, .style = level, .width = TDM_WIDTH_OF_TABLE },
 	{ "Src", "source", KIND(used_from), .get = tdm_get_source, .text = put_sources, .before = 1 },
 	{ "Source", "total_source", KIND(total_from), .get = tdm_get_source, .text = put_sources, .before = 2,
 		.arg = 1 },
 	{ NULL, "rival", .json = json_rival },
 };
-enum { LETTERS_COLUMN = 17, WORDS_COLUMN }; /* of the sources */
+enum { LETTERS_COLUMN = 18, WORDS_COLUMN }; /* of the sources */
 
 /* Shows the kinds that the card has, and those that hold or held something; DRAM and L1 always, unless nothing is
  * known. */
@@ -299,7 +305,7 @@ static void put_kinds(
 static void put_bytes(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct tdm_l1_amount *item = field->row;
-	put_marked(field, out, item->is_inferred ? "~" : "", item->bytes);
+	tdm_put_marked(field, out, item->is_inferred ? "~" : "", item->bytes);
 }
 
 static void put_part_share(const struct tdm_field *field, struct tdm_buf *out)
@@ -312,7 +318,7 @@ static void put_part_share(const struct tdm_field *field, struct tdm_buf *out)
 static const struct tdm_column part_columns[] = {
 	{ "", NULL, PART(title), .width = 20 },
 	{ NULL, "part", PART(name) },
-	{ "", "bytes", PART(bytes), .text = put_bytes, .format = tdm_format_bytes, .width = 11 },
+	{ "", "bytes", PART(bytes), .text = put_bytes, .format = tdm_format_bytes, .width = 11, .unknown = "unknown" },
 	{ NULL, "inferred", PART(is_inferred) },
 	{ "", NULL, .text = put_part_share },
 	{ "", "source", PART(text), .before = 2 },

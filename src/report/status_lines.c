@@ -22,7 +22,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 struct figure {
 	uint64_t bytes;
 	bool is_part;     /* of a sum: some figures are unknown */
-	bool is_inferred; /* of a size */
+	bool is_inferred; /* or, of bytes in use, an estimate */
 };
 
 struct line {
@@ -59,6 +59,7 @@ static struct line line_of(const struct tdm_picture *picture, size_t i)
 		const struct tdm_picture_kind *kind = &device->kinds[kinds[k]], *l1 = &device->kinds[TDM_KIND_L1];
 		const struct tdm_picture_kind *size = k == 0 || kind->total != TDM_BYTES_UNKNOWN ? kind : l1;
 		line.used[k].bytes = kind->used;
+		line.used[k].is_inferred = tdm_estimate_mark(kind->is_estimated, kind->used)[0] != '\0';
 		line.total[k].bytes = size->total;
 		line.total[k].is_inferred = tdm_picture_total_mark(size)[0] != '\0';
 		line.levels[k] = tdm_picture_level(device, kinds[k]);

@@ -30,7 +30,8 @@ struct row {
 	const struct tdm_picture_host *host;
 	char place[TDM_PICK_LABEL_CAP], age[TDM_DURATION_CAP], sources[TDM_FROM_COUNT + 1];
 	uint64_t used[TDM_KIND_COUNT], other; /* the sum of the kinds without a column */
-	uint64_t figures_age_ns;              /* TDM_BYTES_UNKNOWN: they are current */
+	bool is_estimated[TDM_KIND_COUNT], other_is_estimated;
+	uint64_t figures_age_ns; /* TDM_BYTES_UNKNOWN: they are current */
 };
 
 /* The length of the program's path: it ends at a blank after the process's name, since folders may contain blanks. */
@@ -61,9 +62,10 @@ static void sum_others(struct row *row)
 		bool is_own = false;
 		for (size_t i = 0; i < OWN_COLUMNS; i++)
 			is_own |= own_columns[i] == k;
-		if (!is_own && row->used[k] != TDM_BYTES_UNKNOWN)
-			row->other =
-				row->other != TDM_BYTES_UNKNOWN ? tdm_plus(row->other, row->used[k]) : row->used[k];
+		if (is_own || row->used[k] == TDM_BYTES_UNKNOWN)
+			continue;
+		row->other = row->other != TDM_BYTES_UNKNOWN ? tdm_plus(row->other, row->used[k]) : row->used[k];
+		row->other_is_estimated |= row->is_estimated[k];
 	}
 }
 
@@ -114,6 +116,8 @@ static struct row process_row(
 		.figures_age_ns = tdm_live_age(picture, process->as_of_ns) };
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
 		row.used[k] = holding != NULL ? holding->kinds[k].used : TDM_BYTES_UNKNOWN;
+	for (size_t k = 0; k < TDM_KIND_COUNT && holding != NULL; k++)
+		row.is_estimated[k] = holding->kinds[k].is_estimated;
 	row.host = process->host;
 	if (row.host != NULL)
 		snprintf(row.place, sizeof row.place, "%s:-", row.host->name);
@@ -219,6 +223,7 @@ static void json_kinds(const struct tdm_field *field, struct tdm_json *json)
 		{ NULL, "kind", TDM_INDEX, .flags = TDM_IS_KIND },
 		{ NULL, "used", AMOUNT(used) },
 		{ NULL, "peak", AMOUNT(peak) },
+		{ NULL, "estimated", AMOUNT(is_estimated) },
 		{ NULL, "buffers", AMOUNT(buffers) },
 		{ NULL, "source", AMOUNT(from), .get = tdm_get_source },
 	};
@@ -270,7 +275,17 @@ static void json_memory(const struct tdm_field *field, struct tdm_json *json)
 	tdm_json_object_end(json);
 }
 
-#define USED(kind) ROW(used[kind]), .before = 1, TDM_BYTES
+static void put_used(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct row *row = field->row;
+	int kind = field->column->arg;
+	uint64_t bytes = kind < TDM_KIND_COUNT ? row->used[kind] : row->other;
+	bool is_estimated = kind < TDM_KIND_COUNT ? row->is_estimated[kind] : row->other_is_estimated;
+	tdm_put_marked(field, out, tdm_estimate_mark(is_estimated, bytes), bytes);
+}
+
+#define BYTES_OF(kind) .text = put_used, .arg = (kind), .before = 1, TDM_BYTES
+#define USED(kind)     ROW(used[kind]), BYTES_OF(kind)
 static const struct tdm_column columns[] = {
 	{ "    PID User", NULL, .text = put_who, .width = WHO_COLUMNS },
 	{ NULL, "pid", PROCESS(pid) },
@@ -283,7 +298,7 @@ static const struct tdm_column columns[] = {
 	{ "cb", NULL, USED(TDM_KIND_CB) },
 	{ "trace", NULL, USED(TDM_KIND_TRACE) },
 	{ "l1_small", NULL, USED(TDM_KIND_L1_SMALL) },
-	{ "other", NULL, ROW(other), .before = 1, TDM_BYTES },
+	{ "other", NULL, ROW(other), BYTES_OF(TDM_KIND_COUNT) },
 	{ "Src", NULL, ROW(sources), .before = 1, .width = 3, .flags = TDM_WHOLE },
 	{ "Command", "cmdline", ROW(command), .text = put_command, .before = 2, .width = TDM_WIDTH_OF_TABLE },
 	{ NULL, "memory", .json = json_memory },

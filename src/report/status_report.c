@@ -182,7 +182,7 @@ static void put_findings(const struct tdm_status_report *report, struct tdm_buf 
 /* What a reader has to know about a text: bit n: enum tdm_from n; and rows that belong to no process. */
 struct shown {
 	uint32_t sources;
-	bool unattributed, stale, clients; /* of a daemon */
+	bool unattributed, stale, estimates, clients; /* of a daemon */
 };
 
 static struct shown find_shown(const struct tdm_status_report *report)
@@ -197,6 +197,7 @@ static struct shown find_shown(const struct tdm_status_report *report)
 			shown.sources |= UINT32_C(1) << kind->used_from | UINT32_C(1) << kind->total_from |
 					 UINT32_C(1) << kind->rival_from;
 			shown.unattributed |= tdm_is_some(kind->unattributed) && report->pick.pid_count == 0;
+			shown.estimates |= kind->is_estimated;
 			shown.stale |= tdm_is_some(kind->stale) && report->pick.pid_count == 0;
 		}
 	}
@@ -236,6 +237,9 @@ static void put_legend(const struct tdm_status_report *report, bool is_short, st
 		}
 	tdm_buf_puts(&text, is_short ? "'>': at least. '~': inferred, not counted."
 				     : "'>': highest seen, it may have been more. '~': inferred, not counted.");
+	if (shown.estimates)
+		tdm_buf_puts(&text, " Bytes in use with '~' are an estimate: what some buffers take is not known, "
+				    "and they count with what they asked for.");
 	if (shown.unattributed)
 		tdm_buf_puts(&text, " unattributed: in use, but by no listed process.");
 	if (shown.stale)

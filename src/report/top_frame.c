@@ -55,22 +55,32 @@ static void put_between(
 	tdm_buf_puts(out, after);
 }
 
-/* What the figures of tt-metal's shared memory leave out. */
-static void put_note(const struct tdm_top_frame *frame, struct tdm_buf *out)
+static void put_note(const char *text, struct tdm_buf *out)
 {
-	static const char text[] = "the figures are tt-metal's own statistics: allocations of other threads may be "
-				   "missing, and the CB total may be the last writer's alone";
-	const struct tdm_picture *picture = frame->picture;
-	bool any = false;
-	for (size_t i = 0; i < picture->device_count; i++) {
-		bool is_taken = tdm_pick_takes_device(&frame->pick, picture, i);
-		for (size_t k = 0; k < TDM_KIND_COUNT && is_taken; k++)
-			any |= picture->devices[i].kinds[k].used_from == TDM_FROM_METAL_SHM;
-	}
-	if (!any)
-		return;
 	tdm_buf_puts(out, "  Note: ");
 	tdm_wrap(out, tdm_str_of(text), (struct tdm_wrap){ .at = 8, .indent = 8, .width = WIDTH });
+}
+
+/* What the figures of tt-metal's shared memory leave out, and what an estimate is. */
+static void put_notes(const struct tdm_top_frame *frame, struct tdm_buf *out)
+{
+	static const char shm[] = "the figures are tt-metal's own statistics: allocations of other threads may be "
+				  "missing, and the CB total may be the last writer's alone";
+	static const char estimates[] = "bytes in use with '~' are an estimate: what some buffers take is not known, "
+					"and they count with what they asked for";
+	const struct tdm_picture *picture = frame->picture;
+	bool is_from_shm = false, is_estimated = false;
+	for (size_t i = 0; i < picture->device_count; i++) {
+		bool is_taken = tdm_pick_takes_device(&frame->pick, picture, i);
+		for (size_t k = 0; k < TDM_KIND_COUNT && is_taken; k++) {
+			is_from_shm |= picture->devices[i].kinds[k].used_from == TDM_FROM_METAL_SHM;
+			is_estimated |= picture->devices[i].kinds[k].is_estimated;
+		}
+	}
+	if (is_from_shm)
+		put_note(shm, out);
+	if (is_estimated)
+		put_note(estimates, out);
 }
 
 static void put_system(const struct tdm_top_frame *frame, struct tdm_buf *out)
@@ -106,7 +116,7 @@ static void put_system(const struct tdm_top_frame *frame, struct tdm_buf *out)
 	if (picture->board_count != 0)
 		tdm_buf_printf(
 			out, "  Cards: %zu (it is not known which device is on which card)\n", picture->board_count);
-	put_note(frame, out);
+	put_notes(frame, out);
 	if (picture->hosts == NULL && picture->problem_count != 0)
 		tdm_buf_printf(out, "  Problems: %zu (see 'tidemark doctor')\n", picture->problem_count);
 	for (size_t i = 0; picture->hosts != NULL && i < picture->problem_count; i++) {
@@ -224,10 +234,11 @@ static void put_region(const struct tdm_top_frame *frame, const struct tdm_pictu
 		tdm_buf_puts(out, "    Banks: unknown\n");
 	put_marked(out, "Total:", tdm_picture_total_mark(kind), kind->total);
 	tdm_buf_putc(out, '\n');
-	put_value(out, "Allocated:", kind->used, tenths < 0 ? " (share unknown)\n" : "");
+	put_marked(out, "Allocated:", tdm_estimate_mark(kind->is_estimated, kind->used), kind->used);
+	tdm_buf_puts(out, tenths < 0 ? " (share unknown)\n" : "");
 	if (tenths >= 0)
 		tdm_buf_printf(out, " (%d%%%s)\n", shown / 10, plus);
-	put_marked(out, "Free:", tdm_picture_total_mark(kind), kind->free);
+	put_marked(out, "Free:", tdm_picture_free_mark(kind), kind->free);
 	tdm_buf_putc(out, '\n');
 	put_value(out, "Largest Block:", kind->largest_free, "");
 	if (device->space_is_old && kind->largest_free != TDM_BYTES_UNKNOWN)
@@ -258,7 +269,8 @@ static void put_holding(const struct tdm_top_frame *frame, const struct tdm_hold
 		if (!tdm_is_some(bytes))
 			continue;
 		put_name(out, (enum tdm_kind)k);
-		tdm_buf_printf(out, " %s  ", format_size(text, sizeof text, bytes));
+		tdm_buf_printf(out, " %s%s  ", tdm_estimate_mark(holding->kinds[k].is_estimated, bytes),
+			format_size(text, sizeof text, bytes));
 		any = true;
 	}
 	if (!any)

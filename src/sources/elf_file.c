@@ -1,5 +1,6 @@
 #include "sources/elf_file.h"
 #include "base/err.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <string.h>
@@ -57,17 +58,14 @@ int tdm_elf_begin(struct tdm_elf *elf, int fd, uint64_t size, struct tdm_diag *d
 		elf->shoff = (raw).e_shoff, elf->shnum = (raw).e_shnum, elf->shentsize = (raw).e_shentsize; \
 		elf->shstrndx = (raw).e_shstrndx;                                                           \
 	} while (0)
-	if (elf->is_64) {
-		Elf64_Ehdr raw;
-		if ((err = tdm_elf_read_at(elf, 0, &raw, sizeof raw, diag)) != 0)
-			return err;
-		COPY(raw);
-	} else {
-		Elf32_Ehdr raw;
-		if ((err = tdm_elf_read_at(elf, 0, &raw, sizeof raw, diag)) != 0)
-			return err;
-		COPY(raw);
-	}
+	Elf64_Ehdr large;
+	Elf32_Ehdr small;
+	if ((err = tdm_elf_row(elf, 0, 0, TDM_ELF_FORM(&large, &small), diag)) != 0)
+		return err;
+	if (elf->is_64)
+		COPY(large);
+	else
+		COPY(small);
 #undef COPY
 	return 0;
 }
@@ -83,32 +81,29 @@ bool tdm_elf_has_sections(const struct tdm_elf *elf)
 	       elf->shentsize == (elf->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr));
 }
 
-int tdm_elf_segment(const struct tdm_elf *elf, uint64_t index, Elf64_Phdr *segment, struct tdm_diag *diag)
+int tdm_elf_row(
+	const struct tdm_elf *elf, uint64_t table, uint64_t index, struct tdm_elf_form form, struct tdm_diag *diag)
 {
-	uint64_t at = index * elf->phentsize;
-	if (elf->phoff > UINT64_MAX - at)
-		return tdm_elf_bad(diag, "program headers beyond the end of the file");
-	if (elf->is_64)
-		return tdm_elf_read_at(elf, elf->phoff + at, segment, sizeof *segment, diag);
+	size_t size = elf->is_64 ? form.size : form.size_32;
+	return tdm_elf_read_at(elf, tdm_plus(table, index * size), elf->is_64 ? form.row : form.row_32, size, diag);
+}
+
+int tdm_elf_segment(const struct tdm_elf *elf, uint64_t index, Elf64_Phdr *p, struct tdm_diag *diag)
+{
 	Elf32_Phdr raw;
-	int err = tdm_elf_read_at(elf, elf->phoff + at, &raw, sizeof raw, diag);
-	if (err == 0)
-		*segment = (Elf64_Phdr){ raw.p_type, raw.p_flags, raw.p_offset, raw.p_vaddr, raw.p_paddr, raw.p_filesz,
+	int err = tdm_elf_row(elf, elf->phoff, index, TDM_ELF_FORM(p, &raw), diag);
+	if (err == 0 && !elf->is_64)
+		*p = (Elf64_Phdr){ raw.p_type, raw.p_flags, raw.p_offset, raw.p_vaddr, raw.p_paddr, raw.p_filesz,
 			raw.p_memsz, raw.p_align };
 	return err;
 }
 
-int tdm_elf_section(const struct tdm_elf *elf, uint64_t index, Elf64_Shdr *section, struct tdm_diag *diag)
+int tdm_elf_section(const struct tdm_elf *elf, uint64_t index, Elf64_Shdr *s, struct tdm_diag *diag)
 {
-	uint64_t at = index * elf->shentsize;
-	if (elf->shoff > UINT64_MAX - at)
-		return tdm_elf_bad(diag, "section headers beyond the end of the file");
-	if (elf->is_64)
-		return tdm_elf_read_at(elf, elf->shoff + at, section, sizeof *section, diag);
 	Elf32_Shdr raw;
-	int err = tdm_elf_read_at(elf, elf->shoff + at, &raw, sizeof raw, diag);
-	if (err == 0)
-		*section = (Elf64_Shdr){ raw.sh_name, raw.sh_type, raw.sh_flags, raw.sh_addr, raw.sh_offset,
-			raw.sh_size, raw.sh_link, raw.sh_info, raw.sh_addralign, raw.sh_entsize };
+	int err = tdm_elf_row(elf, elf->shoff, index, TDM_ELF_FORM(s, &raw), diag);
+	if (err == 0 && !elf->is_64)
+		*s = (Elf64_Shdr){ raw.sh_name, raw.sh_type, raw.sh_flags, raw.sh_addr, raw.sh_offset, raw.sh_size,
+			raw.sh_link, raw.sh_info, raw.sh_addralign, raw.sh_entsize };
 	return err;
 }

@@ -30,6 +30,15 @@ int tdm_elf_begin(struct tdm_elf *elf, int fd, uint64_t size, struct tdm_diag *d
 int tdm_elf_bad(struct tdm_diag *diag, const char *text);
 int tdm_elf_read_at(const struct tdm_elf *elf, uint64_t offset, void *dst, size_t len, struct tdm_diag *diag);
 
+/* Where a row of a table goes: one of 64 bits, or one of 32, which the caller then converts. */
+struct tdm_elf_form {
+	void *row, *row_32;
+	size_t size, size_32;
+};
+#define TDM_ELF_FORM(row, row_32) ((struct tdm_elf_form){ (row), (row_32), sizeof *(row), sizeof *(row_32) })
+int tdm_elf_row(
+	const struct tdm_elf *elf, uint64_t table, uint64_t index, struct tdm_elf_form form, struct tdm_diag *diag);
+
 /* Whether there are program headers, or section headers, of the right size. */
 bool tdm_elf_has_segments(const struct tdm_elf *elf);
 bool tdm_elf_has_sections(const struct tdm_elf *elf);

@@ -15,22 +15,22 @@
 
 enum { CACHE_MAX = 64 << 20, MAPS_MAX = 64 << 20 };
 
-/* Debian's folders of this processor's libraries come before those of others. */
 #if defined(__x86_64__)
-#define TRIPLET "x86_64-linux-gnu"
+#define PLATFORM "x86_64"
 #elif defined(__aarch64__)
-#define TRIPLET "aarch64-linux-gnu"
+#define PLATFORM "aarch64"
 #else
-#define TRIPLET "."
+#define PLATFORM "."
 #endif
-static const char default_path[] =
-	"/lib/" TRIPLET ":/usr/lib/" TRIPLET ":/lib64:/usr/lib64:/lib:/usr/lib:/usr/local/lib";
+/* Where the libraries of this processor are: on Debian, on others. A loader knows one of them, as $LIB. */
+static const char *const lib_folders[] = { "lib/" PLATFORM "-linux-gnu", "lib64", "lib" };
+static const char default_path[] = "/$LIB:/usr/$LIB";
 
 /* What the search for the libraries of one object needs. */
 struct search {
 	struct tdm_objects *objects;
 	const struct tdm_elf_object *of;
-	const char *origin; /* its path */
+	size_t index; /* of it */
 	const char *library_path;
 	struct tdm_str cache;
 };
@@ -41,6 +41,7 @@ void tdm_objects_done(struct tdm_objects *objects)
 		free(objects->list[i].path);
 		free(objects->list[i].name);
 		free(objects->list[i].open_path);
+		free(objects->list[i].rpath);
 	}
 	for (size_t i = 0; i < objects->missing_count; i++)
 		free(objects->missing[i]);
@@ -51,6 +52,11 @@ void tdm_objects_done(struct tdm_objects *objects)
 
 int tdm_objects_add(struct tdm_objects *objects, const char *path, const char *name, const char *open_path)
 {
+	struct stat st = { 0 };
+	if (open_path != NULL && stat(open_path, &st) == 0)
+		for (size_t i = 0; i < objects->count; i++)
+			if (objects->list[i].inode == st.st_ino && objects->list[i].device == st.st_dev)
+				return 0;
 	if (objects->count == TDM_OBJECTS_MAX) {
 		objects->is_cut = true;
 		return 0;
@@ -60,7 +66,9 @@ int tdm_objects_add(struct tdm_objects *objects, const char *path, const char *n
 	struct tdm_object *object = &objects->list[objects->count++];
 	*object = (struct tdm_object){ .path = strdup(path),
 		.name = name != NULL ? strdup(name) : NULL,
-		.open_path = open_path != NULL ? strdup(open_path) : NULL };
+		.open_path = open_path != NULL ? strdup(open_path) : NULL,
+		.device = st.st_dev,
+		.inode = st.st_ino };
 	return object->path == NULL || (name != NULL && object->name == NULL) ||
 			       (open_path != NULL && object->open_path == NULL)
 		       ? -ENOMEM
@@ -114,41 +122,78 @@ static bool fits(const struct search *search, const char *path)
 	return is_fit;
 }
 
-/* Expands $ORIGIN in a folder of a search path. False: it has something that only the loader knows, or is too long. */
-static bool expand(const struct search *search, struct tdm_str folder, char dst[PATH_MAX])
+/* Expands the loader's words in a folder of a search path, or in a name. False: it is too long, or has another word. */
+static bool expand(struct tdm_str origin, const char *lib, struct tdm_str folder, char dst[PATH_MAX])
 {
-	static const char *const words[] = { "$ORIGIN", "${ORIGIN}" };
-	const char *slash = strrchr(search->origin, '/');
-	struct tdm_str own = { search->origin, slash != NULL ? (size_t)(slash - search->origin) : 0 };
-	size_t len = 0;
-	for (size_t i = 0; i < folder.len;) {
-		struct tdm_str piece = { folder.ptr + i, 1 };
-		size_t step = 1;
-		for (size_t w = 0; w < 2; w++)
-			if (folder.len - i >= strlen(words[w]) && strncmp(piece.ptr, words[w], strlen(words[w])) == 0)
-				piece = own, step = strlen(words[w]);
-		if ((folder.ptr[i] == '$' && step == 1) || len + piece.len >= PATH_MAX)
+	const struct {
+		const char *names[2];
+		struct tdm_str text;
+	} words[] = {
+		{ { "$ORIGIN", "${ORIGIN}" }, origin },
+		{ { "$LIB", "${LIB}" }, tdm_str_of(lib) },
+		{ { "$PLATFORM", "${PLATFORM}" }, tdm_str_of(PLATFORM) },
+	};
+	size_t len = 0, step;
+	for (size_t i = 0; i < folder.len; i += step) {
+		struct tdm_str rest = { folder.ptr + i, folder.len - i }, piece = { folder.ptr + i, 1 };
+		step = 1;
+		for (size_t w = 0; w < 2 * sizeof words / sizeof words[0]; w++) {
+			const char *name = words[w / 2].names[w % 2];
+			if (rest.len >= strlen(name) && memcmp(rest.ptr, name, strlen(name)) == 0)
+				piece = words[w / 2].text, step = strlen(name);
+		}
+		if ((rest.ptr[0] == '$' && step == 1) || len + piece.len >= PATH_MAX)
 			return false;
 		memcpy(dst + len, piece.ptr, piece.len);
 		len += piece.len;
-		i += step;
 	}
 	dst[len] = '\0';
 	return true;
 }
 
-/* Looks in each folder of a path, separated by colons; in $LD_LIBRARY_PATH semicolons separate them, too. */
-static bool find_in_path(const struct search *search, const char *path, const char *name, char found[PATH_MAX])
+/* Looks for a name in a folder that the object of this index knows; an empty name: for the path that `folder` is. */
+static bool find_in_folder(
+	const struct search *search, size_t index, struct tdm_str folder, const char *name, char found[PATH_MAX])
 {
-	for (const char *at = path; at != NULL && *at != '\0';) {
-		size_t len = strcspn(at, ":;");
-		char folder[PATH_MAX];
-		if (len != 0 && expand(search, (struct tdm_str){ at, len }, folder) &&
-			snprintf(found, PATH_MAX, "%s/%s", folder, name) < PATH_MAX && fits(search, found))
+	const char *path = search->objects->list[index].open_path, *slash = strrchr(path, '/');
+	struct tdm_str origin = slash != NULL ? (struct tdm_str){ path, (size_t)(slash - path) } : tdm_str_of(".");
+	char expanded[PATH_MAX];
+	size_t ways = memmem(folder.ptr, folder.len, "LIB", 3) != NULL ? sizeof lib_folders / sizeof lib_folders[0] : 1;
+	for (size_t i = 0; i < ways; i++)
+		if (expand(origin, lib_folders[i], folder, expanded) &&
+			snprintf(found, PATH_MAX, "%s%s%s", expanded, name[0] != '\0' ? "/" : "", name) < PATH_MAX &&
+			fits(search, found))
 			return true;
-		at += len + (at[len] != '\0');
+	return false;
+}
+
+/* Looks in each folder of a path of this object. Colons separate them, in $LD_LIBRARY_PATH semicolons, too; an empty
+ * one is the working directory. */
+static bool find_in_path(
+	const struct search *search, size_t index, const char *path, const char *name, char found[PATH_MAX])
+{
+	for (const char *at = path; at != NULL && path[0] != '\0';) {
+		size_t len = strcspn(at, path == search->library_path ? ":;" : ":");
+		struct tdm_str folder = len != 0 ? (struct tdm_str){ at, len } : tdm_str_of(".");
+		if (find_in_folder(search, index, folder, name, found))
+			return true;
+		at = at[len] != '\0' ? at + len + 1 : NULL;
 	}
 	return false;
+}
+
+/* In the DT_RPATH of the object, of the one that loaded it, and so on to the program. An object with a DT_RUNPATH looks
+ * in none of them, and has none for others. */
+static bool find_in_rpaths(const struct search *search, const char *name, char found[PATH_MAX])
+{
+	if (search->of->runpath != NULL)
+		return false;
+	for (size_t i = search->index;; i = search->objects->list[i].loader) {
+		if (find_in_path(search, i, search->objects->list[i].rpath, name, found))
+			return true;
+		if (i == 0)
+			return false;
+	}
 }
 
 /*
@@ -180,48 +225,63 @@ static bool find_in_cache(const struct search *search, const char *name, char fo
 	return false;
 }
 
+/* Where the loader looks, in its order. */
+static bool find_library(const struct search *search, const char *name, char found[PATH_MAX])
+{
+	if (strchr(name, '/') != NULL)
+		return find_in_folder(search, search->index, tdm_str_of(name), "", found);
+	return find_in_rpaths(search, name, found) || find_in_path(search, 0, search->library_path, name, found) ||
+	       find_in_path(search, search->index, search->of->runpath, name, found) ||
+	       find_in_cache(search, name, found) || find_in_path(search, 0, default_path, name, found);
+}
+
 static int find_needed(const struct search *search, const char *name)
 {
 	struct tdm_objects *objects = search->objects;
 	char found[PATH_MAX];
-	for (size_t i = 0; i < objects->count; i++)
+	size_t count = objects->count;
+	for (size_t i = 0; i < count; i++)
 		if (objects->list[i].name != NULL && strcmp(objects->list[i].name, name) == 0)
 			return 0;
-	if (strchr(name, '/') != NULL) {
-		bool is_path = expand(search, tdm_str_of(name), found) && fits(search, found);
-		return is_path ? tdm_objects_add(objects, found, name, found) : add_missing(objects, name);
+	if (!find_library(search, name, found))
+		return add_missing(objects, name);
+	int err = tdm_objects_add(objects, found, name, found);
+	if (objects->count != count)
+		objects->list[count].loader = search->index;
+	return err;
+}
+
+/* Keeps what the search for the libraries of others needs. The origin of a program is where its file really is. */
+static int keep_paths(struct tdm_object *object, const struct tdm_elf_object *of)
+{
+	char *real = of->has_interpreter ? realpath(object->open_path, NULL) : NULL;
+	if (real != NULL) {
+		free(object->open_path);
+		object->open_path = real;
 	}
-	if ((search->of->runpath == NULL && find_in_path(search, search->of->rpath, name, found)) ||
-		find_in_path(search, search->library_path, name, found) ||
-		find_in_path(search, search->of->runpath, name, found) || find_in_cache(search, name, found) ||
-		find_in_path(search, default_path, name, found))
-		return tdm_objects_add(objects, found, name, found);
-	return add_missing(objects, name);
+	if (of->rpath == NULL || of->runpath != NULL)
+		return 0;
+	object->rpath = strdup(of->rpath);
+	return object->rpath != NULL ? 0 : -ENOMEM;
 }
 
 static int follow_one(struct search *search, size_t index)
 {
 	struct tdm_elf_object of;
 	struct tdm_diag ignored;
+	struct tdm_object *object = &search->objects->list[index];
 	uint64_t size = 0;
-	/* The list may move while names are added. */
-	char *path = strdup(search->objects->list[index].open_path);
-	if (path == NULL)
-		return -ENOMEM;
-	int fd = tdm_object_open(path, &size), err = fd < 0 ? fd : 0;
+	int fd = tdm_object_open(object->open_path, &size);
+	object->err = fd < 0 ? fd : tdm_elf_object_read(&of, fd, size, &ignored);
+	if (fd < 0)
+		return 0;
+	close(fd);
+	int err = object->err == 0 ? keep_paths(object, &of) : object->err == -ENOMEM ? -ENOMEM : 0;
 	search->of = &of;
-	search->origin = path;
-	if (fd >= 0) {
-		err = tdm_elf_object_read(&of, fd, size, &ignored);
-		close(fd);
-	}
-	search->objects->list[index].err = err;
-	err = err == -ENOMEM ? err : 0;
-	for (size_t i = 0; fd >= 0 && err == 0 && i < of.needed_count; i++)
+	search->index = index;
+	for (size_t i = 0; err == 0 && i < of.needed_count; i++)
 		err = find_needed(search, of.needed[i]);
-	if (fd >= 0)
-		tdm_elf_object_done(&of);
-	free(path);
+	tdm_elf_object_done(&of);
 	return err;
 }
 
@@ -258,10 +318,11 @@ static int add_mapped(struct tdm_objects *objects, const char *own, struct tdm_s
 			   stat(reached, &st) == 0;
 		is_deleted = true;
 	}
+	size_t count = objects->count;
 	int reason = is_there ? 0 : -errno, err = tdm_objects_add(objects, path, NULL, is_there ? reached : NULL);
-	if (err == 0 && !objects->is_cut) {
-		objects->list[objects->count - 1].is_deleted = is_deleted;
-		objects->list[objects->count - 1].err = reason;
+	if (objects->count != count) {
+		objects->list[count].is_deleted = is_deleted;
+		objects->list[count].err = reason;
 	}
 	return err;
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/diag.h"
 
@@ -20,6 +21,10 @@ struct tdm_object {
 	char *open_path; /* where it is for us; NULL: it cannot be reached */
 	bool is_deleted; /* the process uses a file that is gone, or was replaced */
 	int err;         /* why it cannot be opened; 0: it can, or nobody has tried */
+	size_t loader;   /* the object that needs it; 0: the program, of itself, too */
+	char *rpath;     /* its DT_RPATH, where the libraries of those that it needs are looked for, too; NULL: none */
+	dev_t device;    /* the file, once it was found */
+	ino_t inode;     /* 0: it was not */
 };
 
 /* Zeroed to begin with. */
@@ -33,13 +38,13 @@ struct tdm_objects {
 
 void tdm_objects_done(struct tdm_objects *objects);
 
-/* Adds a file and nothing that it needs. 0 or -ENOMEM. */
+/* Adds a file, unless it is there under another name, and nothing that it needs. 0 or -ENOMEM. */
 int tdm_objects_add(struct tdm_objects *objects, const char *path, const char *name, const char *open_path);
 
 /*
- * Adds what the object of this index needs, and what those need. `library_path` is $LD_LIBRARY_PATH or NULL; `cache`
- * the loader's list of libraries, normally TDM_LOADER_CACHE. An object that cannot be read gets its `err`. 0 or
- * -ENOMEM.
+ * Adds what the object of this index needs, and what those need. The first of all objects is the program, which loads
+ * the others. `library_path` is $LD_LIBRARY_PATH or NULL; `cache` the loader's list of libraries, normally
+ * TDM_LOADER_CACHE. An object that cannot be read gets its `err`. 0 or -ENOMEM.
  */
 #define TDM_LOADER_CACHE "/etc/ld.so.cache"
 int tdm_objects_follow(struct tdm_objects *objects, size_t first, const char *library_path, const char *cache);

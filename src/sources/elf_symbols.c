@@ -12,7 +12,7 @@ enum { SYMBOLS_MAX = 1 << 24, DYNAMIC_MAX = 1 << 16, CHAIN_MAX = 1 << 20, PIECE 
 
 /* The addresses that the dynamic section names; 0: it does not. */
 struct tables {
-	uint64_t strings, string_bytes, symbols, hash, gnu_hash;
+	uint64_t strings, string_bytes, symbols, hash, gnu_hash, versions;
 	uint64_t soname, rpath, runpath; /* offsets in the strings, plus 1; 0: none */
 };
 
@@ -29,6 +29,8 @@ struct wanted {
 	const char *const *names;
 	size_t count;
 	uint8_t *has;
+	uint8_t *numbers; /* a bit for each symbol of the loader's table: whether it is one of the names, defined; or
+			     NULL */
 	bool lengths[LENGTHS]; /* that any of them has, modulo LENGTHS: most symbols are of no other interest */
 };
 
@@ -72,10 +74,8 @@ static int read_entry(
 	const struct tdm_elf *file, uint64_t offset, uint64_t index, Elf64_Dyn *entry, struct tdm_diag *diag)
 {
 	Elf32_Dyn raw;
-	if (file->is_64)
-		return tdm_elf_read_at(file, tdm_plus(offset, index * sizeof *entry), entry, sizeof *entry, diag);
-	int err = tdm_elf_read_at(file, tdm_plus(offset, index * sizeof raw), &raw, sizeof raw, diag);
-	if (err == 0)
+	int err = tdm_elf_row(file, offset, index, TDM_ELF_FORM(entry, &raw), diag);
+	if (err == 0 && !file->is_64)
 		*entry = (Elf64_Dyn){ raw.d_tag, { raw.d_un.d_val } };
 	return err;
 }
@@ -117,6 +117,9 @@ static void take_entry(struct tdm_elf_object *object, struct tables *tables, con
 	case DT_GNU_HASH:
 		tables->gnu_hash = entry->d_un.d_ptr;
 		break;
+	case DT_VERSYM:
+		tables->versions = entry->d_un.d_ptr;
+		break;
 	case DT_SONAME:
 		tables->soname = tdm_plus(entry->d_un.d_val, 1);
 		break;
@@ -126,34 +129,73 @@ static void take_entry(struct tdm_elf_object *object, struct tables *tables, con
 	case DT_RUNPATH:
 		tables->runpath = tdm_plus(entry->d_un.d_val, 1);
 		break;
+	case DT_JMPREL:
+		object->calls.address = entry->d_un.d_ptr;
+		break;
+	case DT_PLTRELSZ:
+		object->calls.bytes = entry->d_un.d_val;
+		break;
+	case DT_RELA:
+		object->others.address = entry->d_un.d_ptr;
+		break;
+	case DT_RELASZ:
+		object->others.bytes = entry->d_un.d_val;
+		break;
 	case DT_SYMBOLIC:
 		object->is_symbolic = true;
 		break;
 	case DT_FLAGS:
 		object->is_symbolic |= (entry->d_un.d_val & DF_SYMBOLIC) != 0;
 		break;
+	case DT_FLAGS_1:
+		object->is_pie |= (entry->d_un.d_val & DF_1_PIE) != 0;
+		break;
 	default:
 		break;
 	}
 }
 
+/* What the section headers say, if there are any and they are about the loader's table; 0: they do not. */
+static uint64_t count_of_section(const struct tdm_elf *file, uint64_t symbols_offset)
+{
+	struct tdm_diag ignored;
+	Elf64_Shdr s;
+	for (uint64_t i = 0; tdm_elf_has_sections(file) && i < file->shnum; i++) {
+		if (tdm_elf_section(file, i, &s, &ignored) != 0)
+			break;
+		if (s.sh_type == SHT_DYNSYM && s.sh_offset == symbols_offset &&
+			s.sh_size <= file->size - symbols_offset)
+			return s.sh_size / symbol_size(file);
+	}
+	return 0;
+}
+
+/* As many as there is room for before the next table of the loader, or the end of the file. */
+static uint64_t count_room(const struct tdm_elf *file, const struct tables *tables, uint64_t symbols_offset)
+{
+	const uint64_t others[] = { tables->strings, tables->hash, tables->gnu_hash, tables->versions };
+	uint64_t end = UINT64_MAX;
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+		if (others[i] > tables->symbols)
+			end = tdm_min(end, others[i]);
+	return tdm_min(end - tables->symbols, file->size - symbols_offset) / symbol_size(file);
+}
+
 /*
- * The old hash table has a chain entry for each symbol. The GNU one leaves out those that are only used, which come
- * first, and says no count: the last symbol is the end of the chain of the highest bucket.
+ * The GNU table leaves out the symbols that are only used, which come first, and says no count: the last symbol is the
+ * end of the chain of the highest bucket. In one without any chain, which a program has that defines nothing for
+ * others, there is none: *count stays as it is.
  */
-static int count_symbols(
+static int count_of_gnu_hash(
 	const struct tdm_elf *file, const struct tables *tables, uint64_t *count, struct tdm_diag *diag)
 {
 	uint32_t head[4], piece[PIECE], last = 0;
 	uint64_t at;
-	int err = find_offset(file, tables->hash != 0 ? tables->hash : tables->gnu_hash, &at, diag);
+	int err = find_offset(file, tables->gnu_hash, &at, diag);
 	if (err == 0)
-		err = tdm_elf_read_at(file, at, head, tables->hash != 0 ? 2 * sizeof *head : sizeof head, diag);
+		err = tdm_elf_read_at(file, at, head, sizeof head, diag);
 	if (err != 0)
 		return err;
-	*count = head[1];
-	if (tables->hash != 0)
-		return 0;
 	at = tdm_plus(at, sizeof head + (uint64_t)head[2] * (file->is_64 ? sizeof(uint64_t) : sizeof(uint32_t)));
 	for (uint64_t done = 0, now; done < head[0]; done += now, at += now * sizeof *piece) {
 		now = tdm_min(head[0] - done, PIECE);
@@ -162,7 +204,7 @@ static int count_symbols(
 		for (uint64_t i = 0; i < now; i++)
 			last = piece[i] > last ? piece[i] : last;
 	}
-	if (last < head[1])
+	if (last < head[1] || last == 0)
 		return 0;
 	for (uint64_t i = 0; i < CHAIN_MAX; i++) {
 		uint32_t hash;
@@ -172,6 +214,29 @@ static int count_symbols(
 			return err;
 	}
 	return tdm_elf_bad(diag, "a chain of the loader's hash table has no end");
+}
+
+/* The section headers know best, but may be stripped. The old hash table has an entry for each symbol. */
+static int count_symbols(
+	const struct tdm_elf_object *object, const struct tables *tables, uint64_t *count, struct tdm_diag *diag)
+{
+	const struct tdm_elf *file = &object->file;
+	uint32_t head[2];
+	uint64_t at;
+	if (object->symbols_offset > file->size)
+		return tdm_elf_bad(diag, "the symbols are beyond the end of the file");
+	*count = count_of_section(file, object->symbols_offset);
+	if (*count != 0)
+		return 0;
+	*count = count_room(file, tables, object->symbols_offset);
+	if (tables->hash == 0)
+		return tables->gnu_hash != 0 ? count_of_gnu_hash(file, tables, count, diag) : 0;
+	int err = find_offset(file, tables->hash, &at, diag);
+	if (err == 0)
+		err = tdm_elf_read_at(file, at, head, sizeof head, diag);
+	if (err == 0)
+		*count = head[1];
+	return err;
 }
 
 static int read_tables(struct tdm_elf_object *object, const struct tables *tables, struct tdm_diag *diag)
@@ -187,11 +252,11 @@ static int read_tables(struct tdm_elf_object *object, const struct tables *table
 	object->soname = text_at(object, tables->soname - 1);
 	object->rpath = text_at(object, tables->rpath - 1);
 	object->runpath = text_at(object, tables->runpath - 1);
-	if (tables->symbols == 0 || (tables->hash == 0 && tables->gnu_hash == 0))
+	if (tables->symbols == 0)
 		return 0;
 	err = find_offset(file, tables->symbols, &object->symbols_offset, diag);
 	if (err == 0)
-		err = count_symbols(file, tables, &object->symbol_count, diag);
+		err = count_symbols(object, tables, &object->symbol_count, diag);
 	if (err == 0 && object->symbol_count > SYMBOLS_MAX)
 		err = tdm_elf_bad(diag, "more symbols than can be read");
 	return err;
@@ -257,7 +322,7 @@ static enum tdm_elf_has judge(const struct symbols *of, const Elf64_Sym *s)
 	return TDM_ELF_DEFINED;
 }
 
-static void compare(const struct symbols *of, const Elf64_Sym *s, const struct wanted *wanted)
+static void compare(const struct symbols *of, const Elf64_Sym *s, uint64_t number, const struct wanted *wanted)
 {
 	if (s->st_name == 0 || s->st_name >= of->string_bytes ||
 		!wanted->lengths[strlen(of->strings + s->st_name) % LENGTHS])
@@ -266,6 +331,8 @@ static void compare(const struct symbols *of, const Elf64_Sym *s, const struct w
 		if (strcmp(of->strings + s->st_name, wanted->names[i]) == 0) {
 			enum tdm_elf_has has = judge(of, s);
 			wanted->has[i] = has > wanted->has[i] ? (uint8_t)has : wanted->has[i];
+			if (has == TDM_ELF_DEFINED && wanted->numbers != NULL)
+				wanted->numbers[number / 8] |= (uint8_t)(1U << number % 8);
 		}
 }
 
@@ -286,7 +353,7 @@ static int find_in(const struct symbols *of, const struct wanted *wanted, struct
 			Elf64_Sym symbol = of->file->is_64 ? piece.large[i]
 							   : (Elf64_Sym){ s->st_name, s->st_info, s->st_other,
 								     s->st_shndx, s->st_value, s->st_size };
-			compare(of, &symbol, wanted);
+			compare(of, &symbol, done + i, wanted);
 		}
 	}
 	return 0;
@@ -316,16 +383,63 @@ static int find_hidden(const struct tdm_elf *file, const struct wanted *wanted)
 	return err;
 }
 
+/* Whether relocations name one of the symbols. */
+static bool names_any(const struct tdm_elf_object *object, const struct tdm_elf_part *part, const uint8_t *numbers)
+{
+	Elf64_Rela piece[PIECE];
+	struct tdm_diag ignored;
+	uint64_t at, count = part->bytes / sizeof *piece;
+	if (part->address == 0 || part->bytes > object->file.size ||
+		find_offset(&object->file, part->address, &at, &ignored) != 0)
+		return false;
+	for (uint64_t done = 0, now; done < count; done += now) {
+		now = tdm_min(count - done, PIECE);
+		if (tdm_elf_read_at(&object->file, at + done * sizeof *piece, piece, now * sizeof *piece, &ignored) !=
+			0)
+			return true; /* not known */
+		for (uint64_t i = 0; i < now; i++) {
+			uint64_t number = ELF64_R_SYM(piece[i].r_info);
+			if (number < object->symbol_count && (numbers[number / 8] >> number % 8 & 1) != 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+static int find_in_loaders(const struct tdm_elf_object *object, struct wanted *wanted, struct tdm_diag *diag)
+{
+	for (size_t i = 0; i < wanted->count; i++)
+		wanted->lengths[strlen(wanted->names[i]) % LENGTHS] = true;
+	return find_in(&(struct symbols){ &object->file, object->symbols_offset, object->symbol_count, object->strings,
+			       object->string_bytes, false },
+		wanted, diag);
+}
+
+int tdm_elf_object_is_bound(const struct tdm_elf_object *object, const char *const *names, size_t count, bool *is_bound,
+	struct tdm_diag *diag)
+{
+	struct wanted wanted = { names, count, calloc(count + 1, 1), calloc(object->symbol_count / 8 + 1, 1),
+		{ false } };
+	bool can_tell = object->file.is_64 && (object->calls.address != 0 || object->others.address != 0);
+	bool has_any = false;
+	int err = -ENOMEM;
+	if (wanted.has != NULL && wanted.numbers != NULL)
+		err = find_in_loaders(object, &wanted, diag);
+	for (size_t i = 0; err == 0 && i < count; i++)
+		has_any |= wanted.has[i] == TDM_ELF_DEFINED;
+	*is_bound = has_any && can_tell && !names_any(object, &object->calls, wanted.numbers) &&
+		    !names_any(object, &object->others, wanted.numbers);
+	free(wanted.has);
+	free(wanted.numbers);
+	return err == -ENOMEM ? tdm_diag_set(diag, err, 0, 0, "out of memory") : err;
+}
+
 int tdm_elf_object_find(const struct tdm_elf_object *object, const char *const *names, size_t count, uint8_t *has,
 	struct tdm_diag *diag)
 {
-	struct wanted wanted = { names, count, has, { false } };
+	struct wanted wanted = { names, count, has, NULL, { false } };
 	memset(has, TDM_ELF_ABSENT, count);
-	for (size_t i = 0; i < count; i++)
-		wanted.lengths[strlen(names[i]) % LENGTHS] = true;
-	int err = find_in(&(struct symbols){ &object->file, object->symbols_offset, object->symbol_count,
-				  object->strings, object->string_bytes, false },
-		&wanted, diag);
+	int err = find_in_loaders(object, &wanted, diag);
 	if (err == 0 && find_hidden(&object->file, &wanted) != 0)
 		err = tdm_diag_set(diag, -ENOMEM, 0, 0, "out of memory");
 	return err;

@@ -1,7 +1,8 @@
 /*
  * What a program or a shared library has and needs, as the dynamic loader will see it: the libraries that it names,
  * where it looks for them, and which of some given symbols it defines. Nothing of it is loaded or run. Section headers
- * may be stripped: the loader's own tables are used, and a table of all symbols only says which ones are hidden.
+ * may be stripped: the loader's own tables are used. Where there are headers, they say how many symbols there are, and
+ * a table of all symbols says which ones are hidden.
  */
 #ifndef TDM_SOURCES_ELF_SYMBOLS_H
 #define TDM_SOURCES_ELF_SYMBOLS_H
@@ -24,6 +25,9 @@ struct tdm_elf_object {
 	bool has_interpreter; /* it names a loader: a program */
 	bool is_pie;          /* a program that can be loaded anywhere, as its linker says */
 	bool is_symbolic;     /* it was linked with -Bsymbolic: its own calls never leave it */
+	struct tdm_elf_part { /* relocations: of calls, and all others; 0: none */
+		uint64_t address, bytes;
+	} calls, others;
 	/* Texts in `strings`; NULL: none */
 	const char *soname, *rpath, *runpath;
 	const char **needed;
@@ -40,6 +44,12 @@ void tdm_elf_object_done(struct tdm_elf_object *object);
 
 /* has[i] is how it has names[i] (enum tdm_elf_has). Same codes. */
 int tdm_elf_object_find(const struct tdm_elf_object *object, const char *const *names, size_t count, uint8_t *has,
+	struct tdm_diag *diag);
+
+/* Whether it defines some of the functions, and neither calls any of those by name nor has its address anywhere, so
+ * that no call of its own can be intercepted; as after -Bsymbolic-functions. False where that cannot be told. Same
+ * codes. */
+int tdm_elf_object_is_bound(const struct tdm_elf_object *object, const char *const *names, size_t count, bool *is_bound,
 	struct tdm_diag *diag);
 
 #endif

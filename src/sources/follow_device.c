@@ -325,7 +325,7 @@ static int give_usage(struct tdm_follow_device *lane, const struct tdm_follow_lo
 		const struct tdm_ledger_faults *faults = &view->faults[k];
 		uint64_t seq = view->counts[k].seq;
 		uint64_t sum = faults->out_of_memory + faults->double_frees + faults->unknown_frees +
-			       faults->rereports + faults->views + faults->oom_bytes;
+			       faults->rereports + faults->views + faults->oom_bytes + faults->estimated;
 		if (k == TDM_KIND_L1) /* its usage includes the peak of everything in L1 */
 			seq = tdm_max(seq, view->counts[TDM_LEDGER_L1_ALL].seq);
 		if (seq == lane->counts_seq[k] && sum == lane->faults[k])

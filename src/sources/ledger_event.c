@@ -102,6 +102,7 @@ struct tdm_usage tdm_ledger_usage(
 		.views = faults->views,
 		.out_of_memory = faults->out_of_memory,
 		.oom_bytes = faults->oom_bytes,
+		.estimated = faults->estimated,
 		.l1_peak_bytes = kind == TDM_KIND_L1 ? view->counts[TDM_LEDGER_L1_ALL].peak_bytes : 0,
 		.is_shared = (view->shared_kinds >> kind & 1) != 0,
 	};
@@ -149,6 +150,7 @@ void tdm_ledger_buffer_event(struct tdm_ledger *ledger, const struct tdm_ledger_
 {
 	const struct tdm_ledger_slot *slot = &buffer->slot;
 	const struct tdm_ledger_more *more = &buffer->more;
+	bool is_estimated = (slot->flags & TDM_SLOT_ESTIMATED) != 0;
 	*event = (struct tdm_event){
 		.op = TDM_OP_ALLOC,
 		.time_ns = tdm_ledger_time(ledger, more->tsc),
@@ -157,10 +159,10 @@ void tdm_ledger_buffer_event(struct tdm_ledger *ledger, const struct tdm_ledger_
 		.id = slot->id,
 		.address = address_of(slot->address, slot->flags),
 		.size = slot->asked,
-		.bytes_per_bank = slot->bank_bytes,
+		.bytes_per_bank = is_estimated ? TDM_SIZE_UNKNOWN : slot->bank_bytes,
 		.page_size = more->page_size,
-		.banks = slot->banks,
-		.holding = more->holding,
+		.banks = is_estimated ? 0 : slot->banks,
+		.holding = is_estimated ? 0 : more->holding,
 		.cores = more->cores,
 		.thread = more->thread,
 		.position = slot->birth,
@@ -188,6 +190,7 @@ void tdm_ledger_record_event(struct tdm_ledger *ledger, const struct tdm_ledger_
 		[TDM_LEDGER_STEP] = TDM_OP_STEP,
 		[TDM_LEDGER_BAD_FREE] = TDM_OP_FREE, /* of an unknown buffer, which the receiver notices, too */
 	};
+	bool is_estimated = (record->flags & TDM_SLOT_ESTIMATED) != 0;
 	*event = (struct tdm_event){
 		.op = ops[record->op],
 		.time_ns = tdm_ledger_time(ledger, record->tsc),
@@ -196,8 +199,8 @@ void tdm_ledger_record_event(struct tdm_ledger *ledger, const struct tdm_ledger_
 		.id = record->id,
 		.address = address_of(record->address, record->flags),
 		.size = record->asked,
-		.bytes_per_bank = record->bank_bytes,
-		.banks = record->banks,
+		.bytes_per_bank = is_estimated ? TDM_SIZE_UNKNOWN : record->bank_bytes,
+		.banks = is_estimated ? 0 : record->banks,
 		.thread = record->op != TDM_LEDGER_ALLOC && record->op != TDM_LEDGER_FREE ? record->thread : 0,
 		.position = record->seq,
 		.name = text_of(ledger, record->name),
@@ -207,7 +210,7 @@ void tdm_ledger_record_event(struct tdm_ledger *ledger, const struct tdm_ledger_
 	if (record->op == TDM_LEDGER_ALLOC && tdm_slot_is_view(record->banks, record->flags))
 		event->flags |= TDM_EVENT_VIEW;
 	if (record->op == TDM_LEDGER_OOM && (record->flags & TDM_RECORD_CLASH) != 0)
-		event->flags |= TDM_EVENT_CLASH;
+		event->flags |= TDM_EVENT_CLASH | ((record->flags & TDM_RECORD_BEYOND) != 0 ? TDM_EVENT_BEYOND : 0);
 	if (record->op == TDM_LEDGER_BAD_FREE)
 		event->flags |= TDM_EVENT_FAULT;
 }

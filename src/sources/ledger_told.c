@@ -97,6 +97,24 @@ static int add_hazards(struct tdm_ledger *ledger, struct tdm_told_room *room, st
 	return err;
 }
 
+static void add_clashes(struct tdm_ledger *ledger, struct tdm_told_room *room, struct tdm_told *told)
+{
+	for (unsigned i = 0; i < TDM_CLASH_TYPES; i++) {
+		const struct tdm_ledger_clash *raw = &room->raw->clashes[i];
+		if (raw->count != 0)
+			room->clashes[told->clash_count++] = (struct tdm_clash){ .type = (uint8_t)i,
+				.kind = raw->kind,
+				.count = raw->count,
+				.begin = raw->begin,
+				.end = raw->end,
+				.limit = raw->limit,
+				.time_ns = tdm_ledger_time(ledger, raw->tsc),
+				.range_count = raw->range_count,
+				.range = { raw->range[0], raw->range[1], raw->range[2], raw->range[3] },
+				.program = tdm_ledger_text(ledger, raw->program) };
+	}
+}
+
 int tdm_told_read(struct tdm_ledger *ledger, size_t device, struct tdm_ledger_runtime_head *seen,
 	struct tdm_told_room *room, struct tdm_told *told)
 {
@@ -111,7 +129,10 @@ int tdm_told_read(struct tdm_ledger *ledger, size_t device, struct tdm_ledger_ru
 	*told = (struct tdm_told){
 		.traces = room->traces,
 		.hazards = room->hazards,
+		.clashes = room->clashes,
 		.trace_count = head->trace_count,
+		.life = (uint8_t)head->life,
+		.left = head->left,
 		.traces_lost = head->traces_lost,
 		.hazards_lost = head->hazards_lost,
 	};
@@ -119,6 +140,7 @@ int tdm_told_read(struct tdm_ledger *ledger, size_t device, struct tdm_ledger_ru
 		told->statistics[k] = statistics_of(ledger, &room->raw->statistics[k]);
 	for (uint32_t i = 0; i < head->trace_count; i++)
 		room->traces[i] = trace_of(ledger, &room->raw->traces[i], head->allocs);
+	add_clashes(ledger, room, told);
 	int err = add_hazards(ledger, room, told);
 	return err != 0 ? err : 1;
 }

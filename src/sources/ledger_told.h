@@ -11,6 +11,7 @@ struct tdm_told_room {
 	struct tdm_ledger_runtime *raw; /* made when it is first needed */
 	struct tdm_trace traces[TDM_LEDGER_TRACES];
 	struct tdm_hazard hazards[2 * TDM_LEDGER_HAZARDS];
+	struct tdm_clash clashes[TDM_CLASH_TYPES];
 	struct tdm_note notes[TDM_LEDGER_NOTE_COUNTERS + TDM_LEDGER_NOTE_REMARKS];
 	struct tdm_frame *frames;
 	size_t frame_count, frame_cap;

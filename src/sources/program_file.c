@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -78,14 +79,16 @@ static int find_interpreter(char *line, char path[PATH_MAX])
 	return find_command(word, path);
 }
 
+/* Whether a program gets rights that its user has not, as the kernel tells the loader. */
 static bool is_privileged(const char *path)
 {
 	struct stat st;
+	struct statvfs system;
 	char capability[64];
-	if (stat(path, &st) != 0)
+	if (stat(path, &st) != 0 || (statvfs(path, &system) == 0 && (system.f_flag & ST_NOSUID) != 0))
 		return false;
 	return ((st.st_mode & S_ISUID) != 0 && st.st_uid != getuid()) ||
-	       ((st.st_mode & S_ISGID) != 0 && st.st_gid != getgid()) ||
+	       ((st.st_mode & S_ISGID) != 0 && (st.st_mode & S_IXGRP) != 0 && st.st_gid != getgid()) ||
 	       (getuid() != 0 && getxattr(path, "security.capability", capability, sizeof capability) > 0);
 }
 
@@ -164,6 +167,7 @@ const char *tdm_preload_bar_text(enum tdm_preload_bar bar)
 
 int tdm_program_takes(const char *library, struct tdm_diag *diag)
 {
+	struct tdm_objects objects = { 0 };
 	struct tdm_elf file;
 	uint64_t size;
 	int fd = tdm_object_open(library, &size);
@@ -174,5 +178,12 @@ int tdm_program_takes(const char *library, struct tdm_diag *diag)
 		err = tdm_diag_set(diag, TDM_ECORRUPT, 0, 0, "%s",
 			file.type != ET_DYN ? "not a shared library" : "for another processor, or of another width");
 	close(fd);
+	if (err == 0 &&
+		((err = tdm_objects_add(&objects, library, NULL, library)) != 0 ||
+			(err = tdm_objects_follow(&objects, 0, getenv("LD_LIBRARY_PATH"), TDM_LOADER_CACHE)) != 0))
+		tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err));
+	else if (err == 0 && objects.missing_count != 0)
+		err = tdm_diag_set(diag, -ENOENT, 0, 0, "it needs %s, which was not found", objects.missing[0]);
+	tdm_objects_done(&objects);
 	return err;
 }

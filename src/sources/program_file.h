@@ -35,7 +35,8 @@ int tdm_program_find(struct tdm_program_file *program, const char *command, stru
 /* "is statically linked: the preload cannot work in it"; what follows its path. NULL: nothing is in the way. */
 const char *tdm_preload_bar_text(enum tdm_preload_bar bar);
 
-/* Whether a library can be loaded by programs like this one. 0, or an error with a text in diag. */
+/* Whether a library can be loaded by programs like this one, with all that it needs: a program with a preload that
+ * lacks something does not start. 0, or an error with a text in diag. */
 int tdm_program_takes(const char *library, struct tdm_diag *diag);
 
 #endif

@@ -90,6 +90,7 @@ static void shift_told(struct tdm_holding *holding, int64_t shift_ns)
 {
 	struct tdm_trace *traces = (struct tdm_trace *)(uintptr_t)holding->traces;
 	struct tdm_picture_hazard *hazards = (struct tdm_picture_hazard *)(uintptr_t)holding->hazards;
+	struct tdm_picture_clash *clashes = (struct tdm_picture_clash *)(uintptr_t)holding->clashes;
 	for (size_t i = 0; i < holding->trace_count; i++) {
 		traces[i].began_ns = shifted(traces[i].began_ns, shift_ns);
 		traces[i].ended_ns = shifted(traces[i].ended_ns, shift_ns);
@@ -100,6 +101,8 @@ static void shift_told(struct tdm_holding *holding, int64_t shift_ns)
 		hazards[i].time_ns = shifted(hazards[i].time_ns, shift_ns);
 		hazards[i].replayed_ns = shifted(hazards[i].replayed_ns, shift_ns);
 	}
+	for (size_t i = 0; i < holding->clash_count; i++)
+		clashes[i].time_ns = shifted(clashes[i].time_ns, shift_ns);
 }
 
 static void shift_holding(struct tdm_holding *holding, int64_t shift_ns)

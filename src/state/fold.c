@@ -21,7 +21,7 @@ static void kind_clear(struct tdm_fold_kind *kind)
 	free(kind->buffers);
 	kind->buffers = NULL;
 	kind->count = kind->cap = 0;
-	kind->reserved = kind->occupied = kind->asked = 0;
+	kind->reserved = kind->occupied = kind->asked = kind->estimated = 0;
 	kind->is_indexed = false;
 }
 
@@ -231,6 +231,7 @@ static void sums_add(struct tdm_fold_kind *kind, const struct tdm_buffer *buffer
 	kind->reserved += tdm_buffer_reserved(buffer);
 	kind->occupied += tdm_buffer_occupied(buffer);
 	kind->asked += buffer->asked_bytes;
+	kind->estimated += buffer->bank_bytes == TDM_SIZE_UNKNOWN;
 }
 
 static void sums_take(struct tdm_fold_kind *kind, const struct tdm_buffer *buffer)
@@ -240,6 +241,7 @@ static void sums_take(struct tdm_fold_kind *kind, const struct tdm_buffer *buffe
 	kind->reserved -= tdm_buffer_reserved(buffer);
 	kind->occupied -= tdm_buffer_occupied(buffer);
 	kind->asked -= buffer->asked_bytes;
+	kind->estimated -= buffer->bank_bytes == TDM_SIZE_UNKNOWN;
 }
 
 /* Whether the buffer fits in place of `old`, which may be NULL. */
@@ -373,7 +375,7 @@ static int apply_to_holding(struct tdm_fold *fold, struct tdm_fold_holding *hold
 	case TDM_OP_TOLD:
 		return tdm_fold_apply_told(fold, holding, event->told);
 	case TDM_OP_OOM:
-		if (!holding->kinds[event->kind].has_usage) {
+		if ((event->flags & TDM_EVENT_CLASH) == 0 && !holding->kinds[event->kind].has_usage) {
 			holding->kinds[event->kind].usage.out_of_memory++;
 			holding->kinds[event->kind].usage.oom_bytes = event->size;
 		}

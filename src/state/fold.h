@@ -25,6 +25,7 @@ struct tdm_fold_kind {
 	bool has_usage;                     /* the producer counts, and its figures are used */
 	struct tdm_usage usage;             /* the producer's, or else what was counted here */
 	uint64_t reserved, occupied, asked; /* sums over the buffers below */
+	uint64_t estimated;                 /* of those, how many are in the sums with what they asked for */
 	struct tdm_buffer *buffers;
 	size_t count, cap;
 	struct tdm_map by_id; /* index into buffers; made when a buffer is first looked for */
@@ -36,8 +37,10 @@ struct tdm_fold_told {
 	struct tdm_statistics statistics[TDM_KIND_COUNT];
 	struct tdm_trace *traces;
 	struct tdm_picture_hazard *hazards;
-	size_t trace_count, trace_cap, hazard_count, hazard_cap;
-	uint64_t traces_lost, hazards_lost;
+	struct tdm_picture_clash clashes[TDM_CLASH_TYPES];
+	size_t trace_count, trace_cap, hazard_count, hazard_cap, clash_count;
+	uint64_t traces_lost, hazards_lost, left;
+	uint8_t life;
 };
 
 /* A device of one process. */

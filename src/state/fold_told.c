@@ -42,11 +42,28 @@ static int keep_hazard(struct tdm_intern *texts, const struct tdm_hazard *from, 
 	return err;
 }
 
+static int keep_clash(struct tdm_intern *texts, const struct tdm_clash *from, struct tdm_picture_clash *to)
+{
+	*to = (struct tdm_picture_clash){ .type = from->type,
+		.kind = from->kind,
+		.count = from->count,
+		.begin = from->begin,
+		.end = from->end,
+		.limit = from->limit,
+		.time_ns = from->time_ns,
+		.range_count = from->range_count,
+		.x0 = from->range.x0,
+		.y0 = from->range.y0,
+		.x1 = from->range.x1,
+		.y1 = from->range.y1 };
+	return tdm_intern_text(texts, from->program, &to->program);
+}
+
 int tdm_fold_apply_told(struct tdm_fold *fold, struct tdm_fold_holding *holding, const struct tdm_told *from)
 {
 	struct tdm_fold_told *told = holding->told;
 	int err = 0;
-	if (from->trace_count > TRACES_MAX || from->hazard_count > HAZARDS_MAX)
+	if (from->trace_count > TRACES_MAX || from->hazard_count > HAZARDS_MAX || from->clash_count > TDM_CLASH_TYPES)
 		return -EOVERFLOW;
 	if (told == NULL)
 		told = holding->told = calloc(1, sizeof *told);
@@ -63,8 +80,15 @@ int tdm_fold_apply_told(struct tdm_fold *fold, struct tdm_fold_holding *holding,
 		err = keep_hazard(&fold->texts, &from->hazards[i], &told->hazards[i]);
 		told->hazard_count += err == 0;
 	}
+	told->clash_count = 0;
+	for (size_t i = 0; i < from->clash_count && err == 0; i++) {
+		err = keep_clash(&fold->texts, &from->clashes[i], &told->clashes[i]);
+		told->clash_count += err == 0;
+	}
 	told->traces_lost = from->traces_lost;
 	told->hazards_lost = from->hazards_lost;
+	told->life = from->life;
+	told->left = from->left;
 	return err;
 }
 
@@ -93,17 +117,23 @@ void tdm_fold_show_told(const struct tdm_fold_holding *from, struct tdm_holding 
 		memset(to->statistics, 0, sizeof to->statistics);
 		to->traces = NULL;
 		to->hazards = NULL;
-		to->trace_count = to->hazard_count = 0;
-		to->traces_lost = to->hazards_lost = 0;
+		to->clashes = NULL;
+		to->trace_count = to->hazard_count = to->clash_count = 0;
+		to->traces_lost = to->hazards_lost = to->left = 0;
+		to->life = 0;
 		to->has_told = false;
 		return;
 	}
 	memcpy(to->statistics, told->statistics, sizeof to->statistics);
 	to->traces = told->traces;
 	to->hazards = told->hazards;
+	to->clashes = told->clashes;
 	to->trace_count = told->trace_count;
 	to->hazard_count = told->hazard_count;
+	to->clash_count = told->clash_count;
 	to->traces_lost = told->traces_lost;
 	to->hazards_lost = told->hazards_lost;
+	to->life = told->life;
+	to->left = told->left;
 	to->has_told = true;
 }

@@ -46,6 +46,7 @@ struct memory {
 	size_t bucket_count;
 	struct tdm_reach *buckets;
 	bool no_address; /* a buffer has none */
+	bool no_size;    /* of a buffer it is not known what it takes */
 };
 
 struct look {
@@ -65,7 +66,7 @@ struct look {
 /* What counts of a buffer that is no view, nor shared: programs that are kept leave the next one their room. */
 struct item {
 	unsigned kind;
-	bool has_address;
+	bool has_address, has_size;
 	uint64_t address, bytes; /* of a bank */
 };
 
@@ -93,6 +94,7 @@ static inline void take_item(struct look *look, const struct item *item)
 		return;
 	struct memory *memory = &look->memories[item->kind];
 	memory->no_address |= !item->has_address;
+	memory->no_size |= !item->has_size;
 	if (!item->has_address)
 		return;
 	if (item->kind == TDM_KIND_L1 && (look->l1_lowest == 0 || item->address < look->l1_lowest))
@@ -199,8 +201,8 @@ static int take_slots(
 	bool collects = look->collects;
 	for (size_t i = 0; i < count; i++) {
 		const struct tdm_ledger_slot *slot = &slots[i];
-		const struct item item = { slot->kind, (slot->flags & TDM_SLOT_NO_ADDRESS) == 0, slot->address,
-			slot->bank_bytes };
+		const struct item item = { slot->kind, (slot->flags & TDM_SLOT_NO_ADDRESS) == 0,
+			(slot->flags & TDM_SLOT_ESTIMATED) == 0, slot->address, slot->bank_bytes };
 		if (tdm_slot_is_view(slot->banks, slot->flags) || (slot->flags & TDM_SLOT_SHARED) != 0)
 			continue;
 		if (collects)
@@ -219,8 +221,9 @@ static bool take_buffers(struct look *look, const struct tdm_fold_holding *holdi
 		const struct tdm_fold_kind *kind = &holding->kinds[k];
 		for (size_t i = 0; i < kind->count; i++) {
 			const struct tdm_buffer *buffer = &kind->buffers[i];
-			const struct item item = { k, buffer->address != TDM_ADDRESS_UNKNOWN, buffer->address,
-				buffer->bank_bytes != TDM_SIZE_UNKNOWN ? buffer->bank_bytes : 0 };
+			bool has_size = buffer->bank_bytes != TDM_SIZE_UNKNOWN;
+			const struct item item = { k, buffer->address != TDM_ADDRESS_UNKNOWN, has_size, buffer->address,
+				has_size ? buffer->bank_bytes : 0 };
 			if (tdm_buffer_is_view(buffer) || tdm_buffer_is_shared(buffer))
 				continue;
 			if (look->collects)
@@ -403,7 +406,7 @@ static int compute(struct tdm_state *state, size_t d)
 	for (unsigned k = 0; k < TDM_FREE_KINDS && err == 0; k++) {
 		const struct memory *memory = &look.memories[k];
 		memo->largest[k] = TDM_BYTES_UNKNOWN;
-		if (memory->size == 0 || memory->no_address)
+		if (memory->size == 0 || memory->no_address || memory->no_size)
 			continue;
 		memo->largest[k] = longest_gap(memory);
 		if (memo->largest[k] < UINT64_C(1) << memory->shift)

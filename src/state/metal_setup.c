@@ -7,6 +7,7 @@
 #include "sources/sys_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,6 +22,9 @@ static const char *const package_places[] = {
 	"lib*/python3*/*-packages/*/*/lib*/libtt_metal*.so*",
 	"lib*/python3*/*-packages/ttnn/_ttnn*.so*",
 };
+
+/* The kernel gives a process some twenty rows. */
+enum { AUXV_CAP = 4096 };
 
 static bool is_number(const char *text)
 {
@@ -52,8 +56,8 @@ static uint8_t best_of(const struct tdm_metal_setup *setup, const uint8_t *has, 
 }
 
 /* Keeps a file that has hooked functions. Those that are only asked may be in other libraries, too. */
-static int add_file(
-	struct tdm_metal_setup *setup, const struct tdm_object *object, const uint8_t *has, bool is_symbolic)
+static int add_file(struct tdm_metal_setup *setup, const struct tdm_object *object, const uint8_t *has,
+	bool is_symbolic, bool is_bound)
 {
 	size_t counts[TDM_ELF_DEFINED + 1] = { 0 };
 	for (size_t i = 0; i < setup->function_count; i++)
@@ -73,8 +77,17 @@ static int add_file(
 	memmove(&setup->files[at + 1], &setup->files[at], (setup->file_count - at) * sizeof *setup->files);
 	setup->file_count++;
 	setup->files[at] = (struct tdm_metal_file){ object->path, copy, counts[TDM_ELF_DEFINED], counts[TDM_ELF_HIDDEN],
-		counts[TDM_ELF_IMPORTED], is_symbolic, object->is_deleted };
+		counts[TDM_ELF_IMPORTED], is_symbolic, is_bound, object->is_deleted };
 	return 0;
+}
+
+/* The hooked ones come first. */
+static size_t hook_count(const struct tdm_metal_setup *setup)
+{
+	size_t count = 0;
+	while (count < setup->function_count && setup->functions[count].is_hook)
+		count++;
+	return count;
 }
 
 /* Looks for the functions in one file. A file that cannot be read is counted. */
@@ -89,11 +102,14 @@ static int look_into(struct tdm_metal_setup *setup, struct tdm_object *object, c
 		setup->unread++;
 		return 0;
 	}
+	bool is_bound = false;
 	int err = tdm_elf_object_read(&elf, fd, size, &ignored);
 	if (err == 0)
 		err = tdm_elf_object_find(&elf, symbols, setup->function_count, has, &ignored);
 	if (err == 0)
-		err = add_file(setup, object, has, elf.is_symbolic);
+		err = tdm_elf_object_is_bound(&elf, symbols, hook_count(setup), &is_bound, &ignored);
+	if (err == 0)
+		err = add_file(setup, object, has, elf.is_symbolic, is_bound);
 	else if (err != -ENOMEM && object->err == 0)
 		object->err = err;
 	setup->unread += err != 0;
@@ -218,6 +234,37 @@ static int read_calls(struct tdm_metal_setup *setup, const struct tdm_metal_plac
 	return picture != NULL ? 0 : -ENOMEM;
 }
 
+/* Why nothing was preloaded into a process: what its program is, and whether the loader found it to have more rights
+ * than its user. The loader's own figure is asked: the rights of a file may have changed, or mean nothing there. */
+static void find_bar(struct tdm_metal_setup *setup, const char *proc)
+{
+	char path[PATH_MAX], text[AUXV_CAP];
+	struct tdm_diag ignored;
+	snprintf(path, sizeof path, "%s/%" PRId32 "/exe", proc, setup->pid);
+	tdm_program_find(&setup->program, path, &ignored);
+	if (setup->program.bar == TDM_BAR_PRIVILEGED)
+		setup->program.bar = TDM_BAR_NONE;
+	snprintf(path, sizeof path, "%s/%" PRId32 "/auxv", proc, setup->pid);
+	int len = tdm_sys_file_read(AT_FDCWD, path, text, sizeof text);
+	Elf64_auxv_t row;
+	for (int at = 0; len - at >= (int)sizeof row; at += (int)sizeof row) {
+		memcpy(&row, text + at, sizeof row);
+		if (row.a_type == AT_SECURE && row.a_un.a_val != 0 && setup->program.bar == TDM_BAR_NONE)
+			setup->program.bar = TDM_BAR_PRIVILEGED;
+	}
+}
+
+static void refuse_process(struct tdm_metal_setup *setup, int err)
+{
+	setup->err = err;
+	tdm_diag_set(&setup->diag, err, 0, 0, "%s",
+		err == -ENOENT || err == -ERANGE  ? "there is no such process"
+		: err == -ESRCH                   ? "it has ended, or is a thread of the kernel"
+		: err == -EACCES || err == -EPERM ? "it belongs to another user, or has rights that you have not: look "
+						    "as root, in a container with CAP_SYS_PTRACE"
+						  : tdm_err_text(err));
+}
+
 static int read_process(struct tdm_metal_setup *setup, const struct tdm_metal_places *places)
 {
 	struct tdm_probe probe = { .places = { .proc = tdm_proc_path(places->proc) } };
@@ -227,17 +274,15 @@ static int read_process(struct tdm_metal_setup *setup, const struct tdm_metal_pl
 	setup->pid = setup->err == 0 ? (int32_t)pid : 0;
 	if (setup->err == 0)
 		setup->err = tdm_objects_mapped(&setup->objects, probe.places.proc, setup->pid);
+	if (setup->err == 0 && setup->objects.count == 0)
+		setup->err = -ESRCH;
 	if (setup->err == -ENOMEM)
 		return setup->err;
 	if (setup->err != 0) {
-		tdm_diag_set(&setup->diag, setup->err, 0, 0, "%s",
-			setup->err == -ENOENT || setup->err == -ERANGE || setup->err == -ESRCH
-				? "there is no such process"
-			: setup->err == -EACCES || setup->err == -EPERM
-				? "it belongs to another user: look as that user or as root"
-				: tdm_err_text(setup->err));
+		refuse_process(setup, setup->err);
 		return 0;
 	}
+	find_bar(setup, probe.places.proc);
 	setup->tracking = tdm_probe_environ(&probe, setup->pid, "TIDEMARK=1");
 	return read_calls(setup, places);
 }
@@ -255,6 +300,13 @@ int tdm_metal_setup_read(struct tdm_metal_setup *setup, const char *target, cons
 								 : read_file_or_program(setup);
 	if (err == 0 && setup->err == 0)
 		err = look_into_all(setup, places);
+	/* What could not be read of a process that has ended is not worth a word. */
+	if (err == 0 && setup->type == TDM_METAL_TARGET_PROCESS && setup->unread != 0) {
+		char path[PATH_MAX];
+		snprintf(path, sizeof path, "%s/%" PRId32, tdm_proc_path(places->proc), setup->pid);
+		if (access(path, F_OK) != 0)
+			refuse_process(setup, -ESRCH);
+	}
 	/* A counter begins with the first call. */
 	for (size_t i = 0; setup->has_ledger && setup->has_preload && i < count; i++)
 		if (functions[i].is_hook && setup->calls[i] == TDM_BYTES_UNKNOWN)

@@ -23,13 +23,13 @@ struct tdm_metal_function {
 /* A file with some of the functions. */
 struct tdm_metal_file {
 	const char *path;
-	uint8_t *has;                     /* of each function, enum tdm_elf_has */
-	size_t defined, hidden, imported; /* hooked functions, each once */
-	bool is_symbolic, is_deleted;
+	uint8_t *has;                           /* of each function, enum tdm_elf_has */
+	size_t defined, hidden, imported;       /* hooked functions, each once */
+	bool is_symbolic, is_bound, is_deleted; /* is_bound: as tdm_elf_object_find() says */
 };
 
 struct tdm_metal_setup {
-	const struct tdm_metal_function *functions; /* borrowed */
+	const struct tdm_metal_function *functions; /* borrowed; those that are hooked come first */
 	size_t function_count;
 	const char *target; /* as the user named it */
 	enum tdm_metal_target type;

@@ -89,9 +89,11 @@ uint64_t tdm_buffer_occupied(const struct tdm_buffer *buffer);
 
 /* What one process has of one kind on one device. Counters count from its start. */
 struct tdm_picture_amount {
-	uint8_t from;    /* enum tdm_from: that of the device and kind, or none; an ended process has ledger */
-	bool is_inexact; /* the buffers changed while they were read and do not match the counters */
-	uint64_t used;   /* reserved bytes by a ledger, asked-for ones by metal_shm */
+	uint8_t from;      /* enum tdm_from: that of the device and kind, or none; an ended process has ledger */
+	bool is_inexact;   /* the buffers changed while they were read and do not match the counters */
+	bool is_estimated; /* of some buffers, now or earlier, it is not known what they take: they count with what they
+			      asked for */
+	uint64_t used;     /* reserved bytes by a ledger, asked-for ones by metal_shm */
 	uint64_t peak, peak_ns;
 	uint64_t occupied; /* unknown unless buffers were asked for */
 	uint64_t asked, peak_asked;
@@ -111,6 +113,7 @@ struct tdm_picture_kind {
 	uint8_t used_from;  /* enum tdm_from: the source that won; TDM_FROM_NONE: `used` is unknown */
 	uint8_t total_from; /* of total, banks, base and bank_bytes */
 	bool peak_is_seen;  /* the peak is the highest sum that the reader saw; else the producer's own exact one */
+	bool is_estimated;  /* what it has of ledgers is, at least in part: see above */
 	uint64_t used;      /* by running processes, `unattributed` included */
 	uint64_t total, free;
 	uint64_t largest_free; /* the largest contiguous block of a bank, times the banks */
@@ -207,6 +210,14 @@ struct tdm_picture_hazard {
 	uint32_t name, program, stack, replay_stack;
 };
 
+/* Circular buffers that were refused (struct tdm_clash), with the number of the program's name in the picture. */
+struct tdm_picture_clash {
+	uint8_t type, kind;
+	uint64_t count, begin, end, limit, time_ns;
+	uint32_t range_count, x0, y0, x1, y1;
+	uint32_t program;
+};
+
 /* A named counter or a remark of a process (struct tdm_note). */
 struct tdm_picture_note {
 	uint32_t text; /* of the picture */
@@ -272,8 +283,11 @@ struct tdm_holding {
 	struct tdm_statistics statistics[TDM_KIND_COUNT];
 	const struct tdm_trace *traces;
 	const struct tdm_picture_hazard *hazards;
-	size_t trace_count, hazard_count;
+	const struct tdm_picture_clash *clashes; /* one of a type at most */
+	size_t trace_count, hazard_count, clash_count;
 	uint64_t traces_lost, hazards_lost; /* more than there was room for */
+	uint64_t left;                      /* buffers that were live when it closed the device */
+	uint8_t life;                       /* TDM_STEP_OPENED, TDM_STEP_CLOSED; 0: unknown */
 	bool has_told;                      /* it said anything at all */
 };
 
@@ -380,6 +394,18 @@ static inline const char *tdm_picture_card_mark(const struct tdm_picture_device 
 static inline const char *tdm_picture_total_mark(const struct tdm_picture_kind *kind)
 {
 	return kind->total_from == TDM_FROM_CARD_TYPE && kind->total != TDM_BYTES_UNKNOWN ? "~" : "";
+}
+
+/* "~" before bytes that are in use, if they are an estimate; else "". */
+static inline const char *tdm_estimate_mark(bool is_estimated, uint64_t bytes)
+{
+	return is_estimated && bytes != TDM_BYTES_UNKNOWN ? "~" : "";
+}
+
+/* The same before what is free, which follows from the size and the use. */
+static inline const char *tdm_picture_free_mark(const struct tdm_picture_kind *kind)
+{
+	return tdm_estimate_mark(kind->is_estimated || tdm_picture_total_mark(kind)[0] != '\0', kind->free);
 }
 
 /* How many buffers a holding lists. */

@@ -35,6 +35,7 @@ static const struct tdm_shape_field kind_fields[] = {
 	{ FROM(used_from) },
 	{ FROM(total_from) },
 	{ PLAIN(peak_is_seen) },
+	{ PLAIN(is_estimated) },
 	{ PLAIN(used) },
 	{ PLAIN(total) },
 	{ PLAIN(free) },
@@ -232,6 +233,7 @@ static const struct tdm_shape process_shape = { SHAPE(process_fields), init_proc
 static const struct tdm_shape_field amount_fields[] = {
 	{ FROM(from) },
 	{ PLAIN(is_inexact) },
+	{ PLAIN(is_estimated) },
 	{ PLAIN(used) },
 	{ PLAIN(peak) },
 	{ TIME(peak_ns) },
@@ -299,12 +301,33 @@ static const struct tdm_shape_field hazard_fields[] = {
 static const struct tdm_shape hazard_shape = { SHAPE(hazard_fields) };
 #undef ROW
 
+#define ROW tdm_picture_clash
+static const char *const clash_types[] = { "l1", "beyond", "unknown" };
+static const struct tdm_shape_field clash_fields[] = {
+	{ NAMED(CHOICE, type, clash_types) },
+	{ NAMED(CHOICE, kind, kinds) },
+	{ AS(U64, count) },
+	{ ZERO(begin) },
+	{ ZERO(end) },
+	{ ZERO(limit) },
+	{ TIME(time_ns) },
+	{ ZERO(range_count) },
+	{ PLAIN(x0) },
+	{ PLAIN(y0) },
+	{ PLAIN(x1) },
+	{ PLAIN(y1) },
+	{ AS(TEXT_OF, program) },
+};
+static const struct tdm_shape clash_shape = { SHAPE(clash_fields) };
+#undef ROW
+
 #define ROW tdm_holding
 static void init_holding(void *holding)
 {
 	tdm_holding_init(holding, TDM_INDEX_NONE, TDM_INDEX_NONE);
 }
 
+static const char *const openings[] = { "unknown", "open", "closed" };
 static const struct tdm_shape_field holding_fields[] = {
 	{ PLAIN(process) },
 	{ PLAIN(device) },
@@ -317,8 +340,11 @@ static const struct tdm_shape_field holding_fields[] = {
 	{ INTO(KINDS, statistics, statistics_shape) },
 	{ COUNTED(LIST, traces, trace_count, TDM_SHAPE_TOLD_MAX, trace_shape) },
 	{ COUNTED(LIST, hazards, hazard_count, TDM_SHAPE_TOLD_MAX, hazard_shape) },
+	{ COUNTED(LIST, clashes, clash_count, TDM_CLASH_TYPES, clash_shape) },
 	{ AS(U64, traces_lost) },
 	{ AS(U64, hazards_lost) },
+	{ AS(U64, left) },
+	{ NAMED(CHOICE, life, openings) },
 };
 const struct tdm_shape tdm_shape_holding = { SHAPE(holding_fields), init_holding };
 #undef ROW

@@ -434,6 +434,10 @@ static int renumber_told(struct reader *r)
 				!renumber(&r->stack_of, &list[i].stack) ||
 				!renumber(&r->stack_of, &list[i].replay_stack))
 				return refuse_number(r);
+		struct tdm_picture_clash *clashes = (struct tdm_picture_clash *)(uintptr_t)picture->holdings[h].clashes;
+		for (size_t i = 0; i < picture->holdings[h].clash_count; i++)
+			if (!renumber(&r->text_of, &clashes[i].program))
+				return refuse_number(r);
 	}
 	return 0;
 }
@@ -506,6 +510,7 @@ void tdm_remote_picture_done(struct tdm_remote_picture *remote)
 	for (size_t i = 0; i < picture->holding_count; i++) {
 		free((void *)(uintptr_t)picture->holdings[i].traces);
 		free((void *)(uintptr_t)picture->holdings[i].hazards);
+		free((void *)(uintptr_t)picture->holdings[i].clashes);
 		for (size_t k = 0; k < TDM_KIND_COUNT; k++)
 			free((void *)(uintptr_t)picture->holdings[i].buffers[k].list);
 	}

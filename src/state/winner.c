@@ -125,6 +125,12 @@ static void set_total(struct tdm_state *state, size_t d, unsigned k, const uint3
 	kind->total_from = device->card_from == TDM_FROM_CARD_TYPE ? TDM_FROM_CARD_TYPE : TDM_FROM_MODEL;
 }
 
+/* By its counters, or by those of its buffers that are listed. */
+static bool is_estimated(const struct tdm_fold_kind *kind)
+{
+	return kind->usage.estimated != 0 || kind->estimated != 0;
+}
+
 /* Sums the ledgers. With a single producer the peak is its own. */
 static void sum_ledgers(struct tdm_state *state, size_t d, unsigned k, const uint32_t *parts, size_t count)
 {
@@ -141,6 +147,7 @@ static void sum_ledgers(struct tdm_state *state, size_t d, unsigned k, const uin
 		kind->buffers = tdm_plus(kind->buffers, of->buffers);
 		kind->allocs = tdm_plus(kind->allocs, of->allocs);
 		kind->out_of_memory = tdm_plus(kind->out_of_memory, of->out_of_memory);
+		kind->is_estimated |= is_estimated(&part->ledger->kinds[k]);
 		ledgers += of->peak_reserved_bytes != 0;
 		highest = tdm_max(highest, of->peak_reserved_bytes);
 	}
@@ -245,6 +252,7 @@ void tdm_state_ledger_amount(struct tdm_picture_amount *amount, const struct tdm
 		.is_inexact = from->has_buffers && kind->has_usage &&
 			      ((!usage->is_shared && usage->reserved_bytes != kind->reserved) ||
 				      usage->buffers != kind->count),
+		.is_estimated = is_estimated(kind),
 		.used = usage->reserved_bytes,
 		.peak = usage->peak_reserved_bytes,
 		.peak_ns = usage->peak_ns,

@@ -77,18 +77,24 @@ void tdm_device_identity(struct tdm_pen *pen, const struct tdm_picture_device *d
 	}
 }
 
-static void amount_in(struct tdm_pen *pen, enum tdm_ink ink, const char *name, uint64_t bytes, uint64_t total)
+static void amount_marked(
+	struct tdm_pen *pen, enum tdm_ink ink, const char *name, const char *mark, uint64_t bytes, uint64_t total)
 {
-	char text[TDM_BYTES_CAP];
+	char text[TDM_BYTES_CAP], marked[TDM_BYTES_CAP + 1];
 	tdm_pen_printf(pen, ink == TDM_INK_PLAIN ? TDM_INK_DIM : ink, "  %s", name);
-	tdm_pen_field(pen, -(TDM_BYTES_COLUMNS + 1), bytes == TDM_BYTES_UNKNOWN ? TDM_INK_DIM : ink,
-		tdm_format_bytes_like(text, sizeof text, bytes, total));
+	snprintf(marked, sizeof marked, "%s%s", mark, tdm_format_bytes_like(text, sizeof text, bytes, total));
+	tdm_pen_field(pen, -(TDM_BYTES_COLUMNS + 1), bytes == TDM_BYTES_UNKNOWN ? TDM_INK_DIM : ink, marked);
 }
 
-/* In the unit of the kind's other figures. */
+static void amount_in(struct tdm_pen *pen, enum tdm_ink ink, const char *name, uint64_t bytes, uint64_t total)
+{
+	amount_marked(pen, ink, name, "", bytes, total);
+}
+
+/* In the unit of the kind's other figures, with its mark. */
 static void amount(struct tdm_pen *pen, const char *name, uint64_t bytes, const struct tdm_picture_kind *kind)
 {
-	amount_in(pen, TDM_INK_PLAIN, name, bytes, kind->total);
+	amount_marked(pen, TDM_INK_PLAIN, name, tdm_estimate_mark(kind->is_estimated, bytes), bytes, kind->total);
 }
 
 char *tdm_device_note(const struct tdm_picture_device *device, enum tdm_kind kind, char *dst, size_t cap)
@@ -144,7 +150,7 @@ unsigned tdm_device_kinds(const struct tdm_picture_device *device, int most)
 static void figures(struct tdm_pen *pen, const struct tdm_picture_device *device, enum tdm_kind of)
 {
 	const struct tdm_picture_kind *kind = &device->kinds[of];
-	const char *mark = tdm_picture_total_mark(kind);
+	const char *mark = tdm_picture_total_mark(kind), *estimate = tdm_estimate_mark(kind->is_estimated, kind->used);
 	char used[TDM_BYTES_CAP], total[TDM_BYTES_CAP], text[2 * TDM_BYTES_CAP + 8];
 	tdm_format_bytes_like(used, sizeof used, kind->used, kind->total);
 	tdm_format_bytes_like(total, sizeof total, kind->total, kind->total);
@@ -154,9 +160,9 @@ static void figures(struct tdm_pen *pen, const struct tdm_picture_device *device
 		snprintf(text, sizeof text, kind->total == TDM_BYTES_UNKNOWN ? "unknown" : "unknown of %s%s", mark,
 			total);
 	else if (kind->total == TDM_BYTES_UNKNOWN)
-		snprintf(text, sizeof text, of == TDM_KIND_CB ? "%s of L1" : "%s", used);
+		snprintf(text, sizeof text, of == TDM_KIND_CB ? "%s%s of L1" : "%s%s", estimate, used);
 	else
-		snprintf(text, sizeof text, "%s of %s%s", used, mark, total);
+		snprintf(text, sizeof text, "%s%s of %s%s", estimate, used, mark, total);
 	bool is_dim = kind->used == TDM_BYTES_UNKNOWN || is_absent(kind);
 	tdm_pen_field(pen, -FIGURES_COLUMNS, is_dim ? TDM_INK_DIM : TDM_INK_PLAIN, text);
 }

@@ -140,11 +140,14 @@ static void draw_doubts(struct tdm_page *page, const struct tdm_region_map *regi
 	struct tdm_pen pen = tdm_page_line(page);
 	tdm_pen_skip(&pen, MARGIN);
 	if (region->unplaced != 0)
-		tdm_pen_printf(&pen, TDM_INK_YELLOW, "%" PRIu64 " buffers without a known place  ", region->unplaced);
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, "%" PRIu64 " buffer%s without a known place  ", region->unplaced,
+			region->unplaced == 1 ? "" : "s");
 	if (region->overlaps != 0)
-		tdm_pen_printf(&pen, TDM_INK_RED, "%" PRIu64 " buffers begin inside another one  ", region->overlaps);
+		tdm_pen_printf(&pen, TDM_INK_RED, "%" PRIu64 " buffer%s inside another one  ", region->overlaps,
+			region->overlaps == 1 ? " begins" : "s begin");
 	if (region->outside != 0)
-		tdm_pen_printf(&pen, TDM_INK_RED, "%" PRIu64 " buffers reach out of the region", region->outside);
+		tdm_pen_printf(&pen, TDM_INK_RED, "%" PRIu64 " buffer%s out of the region", region->outside,
+			region->outside == 1 ? " reaches" : "s reach");
 }
 
 static void draw_region(struct tdm_page *page, struct tdm_device_view *view, size_t kind)

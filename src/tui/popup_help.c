@@ -33,6 +33,8 @@ static const struct {
 	{ TDM_INK_PLAIN, "peak          the most that was ever used; <= before it: a sum over devices" },
 	{ TDM_INK_PLAIN, "highest seen  the most that this monitor saw, where no peak is recorded" },
 	{ TDM_INK_PLAIN, "~             card or capacity: only known from the type of all cards" },
+	{ TDM_INK_PLAIN, "              bytes in use: an estimate; some buffers count with what they" },
+	{ TDM_INK_PLAIN, "              asked for, because what they take is not known" },
 	{ TDM_INK_PLAIN, "unattributed  used, but not by a listed process" },
 	{ TDM_INK_PLAIN, "left          still recorded for ended processes; no longer on the device" },
 	{ TDM_INK_PLAIN, "device        0: number in programs; /0: the driver's; 0v: virtual" },

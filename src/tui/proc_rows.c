@@ -60,8 +60,10 @@ static void add_holding(struct tdm_proc_row *row, const struct tdm_picture *pict
 {
 	if (view->growth != NULL)
 		add_growth(row, tdm_growth_find(view->growth, picture, holding));
-	for (size_t k = 0; k < TDM_PROC_KINDS; k++)
+	for (size_t k = 0; k < TDM_PROC_KINDS; k++) {
 		row->used[k] = tdm_proc_sum(row->used[k], holding->kinds[kinds[k]].used);
+		row->estimated |= (unsigned)holding->kinds[kinds[k]].is_estimated << k;
+	}
 	uint64_t peak = holding->kinds[TDM_KIND_DRAM].peak;
 	row->peak_is_sum |= row->peak != TDM_BYTES_UNKNOWN && row->peak != 0 && peak != TDM_BYTES_UNKNOWN && peak != 0;
 	row->peak = tdm_proc_sum(row->peak, peak);
@@ -258,8 +260,10 @@ static int add_device(struct tdm_proc_rows *rows, const struct tdm_picture *pict
 	if (row == NULL)
 		return -ENOMEM;
 	const struct tdm_picture_device *device = &picture->devices[d];
-	for (size_t k = 0; k < TDM_PROC_KINDS; k++)
+	for (size_t k = 0; k < TDM_PROC_KINDS; k++) {
 		row->used[k] = device->kinds[kinds[k]].used;
+		row->estimated |= (unsigned)device->kinds[kinds[k]].is_estimated << k;
+	}
 	row->peak = device->kinds[TDM_KIND_DRAM].peak;
 	row->device = (uint32_t)d;
 	add_memory(row);

@@ -61,9 +61,10 @@ struct tdm_proc_row {
 	uint32_t device;        /* index; UINT32_MAX: several or none */
 	uint64_t handle;        /* 0: no process */
 	uint64_t used[TDM_PROC_KINDS], memory, peak;
-	uint64_t age_ns; /* UINT64_MAX: unknown */
-	int64_t growth;  /* bytes per minute, or TDM_GROWTH_UNKNOWN */
-	bool rises;      /* steadily, so that it may leak */
+	unsigned estimated; /* kinds whose bytes are an estimate: a bit each */
+	uint64_t age_ns;    /* UINT64_MAX: unknown */
+	int64_t growth;     /* bytes per minute, or TDM_GROWTH_UNKNOWN */
+	bool rises;         /* steadily, so that it may leak */
 	uint64_t host; /* what the table is sorted by, if that is state, CPU or resident memory; unknown is the largest
 			*/
 };

@@ -201,11 +201,12 @@ static char *format_bytes(const struct fit *fit, int column, const char *mark, u
 	return dst;
 }
 
-static void draw_bytes(struct tdm_pen *pen, const struct fit *fit, int column, uint64_t bytes, bool is_bound)
+static void draw_bytes(
+	struct tdm_pen *pen, const struct fit *fit, int column, uint64_t bytes, bool is_bound, bool is_estimated)
 {
 	char text[TDM_BYTES_CAP + 4];
 	enum tdm_ink ink = bytes == 0 || bytes == TDM_BYTES_UNKNOWN ? TDM_INK_DIM : TDM_INK_PLAIN;
-	const char *mark = !is_bound ? "" : pen->canvas->utf8 ? "≤" : "<=";
+	const char *mark = !is_bound ? tdm_estimate_mark(is_estimated, bytes) : pen->canvas->utf8 ? "≤" : "<=";
 	tdm_pen_field(
 		pen, tdm_proc_columns[column].width, ink, format_bytes(fit, column, mark, bytes, text, sizeof text));
 }
@@ -349,11 +350,12 @@ static void draw_row(struct tdm_app *app, struct tdm_area area, const struct fit
 			continue;
 		int width = field_width(app, fit, c);
 		if (c >= TDM_PROC_DRAM && c <= TDM_PROC_CB)
-			draw_bytes(&pen, fit, c, row->used[c - TDM_PROC_DRAM], false);
+			draw_bytes(&pen, fit, c, row->used[c - TDM_PROC_DRAM], false,
+				(row->estimated >> (c - TDM_PROC_DRAM) & 1) != 0);
 		else if (c == TDM_PROC_MEMORY)
-			draw_bytes(&pen, fit, c, row->memory, false);
+			draw_bytes(&pen, fit, c, row->memory, false, row->estimated != 0);
 		else if (c == TDM_PROC_PEAK && (is_process || row->type == TDM_ROW_DEVICE))
-			draw_bytes(&pen, fit, c, row->peak, row->peak_is_sum);
+			draw_bytes(&pen, fit, c, row->peak, row->peak_is_sum, (row->estimated & 1) != 0);
 		else if (c == TDM_PROC_COMMAND && is_process)
 			draw_command(&pen, app, row, width);
 		else if (is_process)

@@ -110,10 +110,14 @@ static void draw_step(struct tdm_pen *pen, const struct tdm_event *event)
 /* Where the two meet, if it is known. */
 static void draw_clash(struct tdm_pen *pen, const struct tdm_event *event)
 {
-	tdm_pen_text(pen, TDM_INK_RED, "circular buffers grew into L1 buffers  ");
+	bool is_beyond = (event->flags & TDM_EVENT_BEYOND) != 0;
+	tdm_pen_text(pen, TDM_INK_RED,
+		is_beyond ? "circular buffers grew beyond L1  " : "circular buffers grew into L1 buffers  ");
 	if (event->id != 0 && event->address != 0)
-		tdm_pen_printf(
-			pen, TDM_INK_RED, "(to 0x%" PRIx64 ", L1 from 0x%" PRIx64 ")  ", event->id, event->address);
+		tdm_pen_printf(pen, TDM_INK_RED,
+			is_beyond ? "(to 0x%" PRIx64 ", L1 ends at 0x%" PRIx64 ")  "
+				  : "(to 0x%" PRIx64 ", L1 from 0x%" PRIx64 ")  ",
+			event->id, event->address);
 }
 
 void tdm_event_draw(struct tdm_app *app, struct tdm_area line, const struct tdm_event *event)

@@ -99,13 +99,14 @@ static void draw_facts(struct tdm_app *app, struct tdm_area area, const struct t
 }
 
 /* In the unit of the larger of the two sizes that a line has. */
-static void bytes_field(struct tdm_pen *pen, uint64_t bytes, uint64_t other)
+static void bytes_field(struct tdm_pen *pen, bool is_estimated, uint64_t bytes, uint64_t other)
 {
-	char text[TDM_BYTES_CAP];
+	char text[TDM_BYTES_CAP], marked[TDM_BYTES_CAP + 1];
 	uint64_t larger = other == TDM_BYTES_UNKNOWN ? bytes : tdm_max(bytes, other);
-	tdm_pen_field(pen, -(TDM_BYTES_COLUMNS + 2),
-		bytes == TDM_BYTES_UNKNOWN || bytes == 0 ? TDM_INK_DIM : TDM_INK_PLAIN,
+	snprintf(marked, sizeof marked, "%s%s", tdm_estimate_mark(is_estimated, bytes),
 		tdm_format_bytes_like(text, sizeof text, bytes, larger));
+	tdm_pen_field(pen, -(TDM_BYTES_COLUMNS + 2),
+		bytes == TDM_BYTES_UNKNOWN || bytes == 0 ? TDM_INK_DIM : TDM_INK_PLAIN, marked);
 }
 
 /* With these, used bytes and the peak fit into 40 columns. */
@@ -155,8 +156,8 @@ static void draw_amount(
 	tdm_pen_skip(&pen, 2);
 	tdm_pen_field(&pen, dev_columns(app, line), TDM_INK_PLAIN, tdm_pick_label(device, label, sizeof label));
 	tdm_pen_field(&pen, kind_columns(line), TDM_INK_LABEL, tdm_device_kind_title(kind));
-	bytes_field(&pen, amount->used, amount->peak);
-	bytes_field(&pen, amount->peak, amount->used);
+	bytes_field(&pen, amount->is_estimated, amount->used, amount->peak);
+	bytes_field(&pen, amount->is_estimated, amount->peak, amount->used);
 	if (tdm_pen_room(&pen) < 12)
 		return;
 	tdm_pen_field(&pen, -12, TDM_INK_PLAIN, tdm_format_count(text, sizeof text, buffer_count(app, holding, kind)));
@@ -237,8 +238,8 @@ static void draw_buffer(struct tdm_app *app, struct tdm_area line, size_t index)
 	if (!tdm_area_is_narrow(line))
 		tdm_pen_field(&pen, -14, TDM_INK_DIM, buffer->address == TDM_ADDRESS_UNKNOWN ? "no address" : text);
 	if (tdm_area_is_wide(line))
-		bytes_field(&pen, buffer->asked_bytes, tdm_buffer_reserved(buffer));
-	bytes_field(&pen, tdm_buffer_reserved(buffer), buffer->asked_bytes);
+		bytes_field(&pen, false, buffer->asked_bytes, tdm_buffer_reserved(buffer));
+	bytes_field(&pen, buffer->bank_bytes == TDM_SIZE_UNKNOWN, tdm_buffer_reserved(buffer), buffer->asked_bytes);
 	snprintf(text, sizeof text, "%" PRIu32, buffer->banks);
 	if (tdm_area_is_wide(line))
 		tdm_pen_field(&pen, -7, TDM_INK_DIM,
@@ -269,9 +270,9 @@ static void draw_site(struct tdm_app *app, struct tdm_area line, size_t index)
 	tdm_pen_field(&pen, 10, TDM_INK_LABEL, tdm_device_kind_title((enum tdm_kind)site->kind));
 	if (!tdm_area_is_narrow(line)) {
 		tdm_pen_field(&pen, -10, TDM_INK_PLAIN, tdm_format_count(text, sizeof text, site->count));
-		bytes_field(&pen, site->asked_bytes, site->reserved_bytes);
+		bytes_field(&pen, false, site->asked_bytes, site->reserved_bytes);
 	}
-	bytes_field(&pen, site->reserved_bytes, site->asked_bytes);
+	bytes_field(&pen, false, site->reserved_bytes, site->asked_bytes);
 	if (!tdm_area_is_narrow(line))
 		draw_age(&pen, picture, site->oldest_ns, false);
 	tdm_pen_skip(&pen, 2);

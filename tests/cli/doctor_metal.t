@@ -32,6 +32,7 @@ A library of today, and one of v0.57.
     ok       seen: clashes
     ok       seen: dataflow buffers
     ok       seen: presence of scratchpads
+    info     not seen: sizes and places of scratchpads: no function of tt-metal gives both
     ok       seen: kernel code
     ok       seen: traces
     ok       seen: pinned host memory
@@ -108,6 +109,32 @@ Programs: the libraries that they name, and LD_LIBRARY_PATH. Those that cannot b
     ok       ./lib/libtt_metal.so is tt-metal: its names are those of v0.78 or later
     info     1 of the needed libraries was not found, such as libnone.so
              -> set LD_LIBRARY_PATH as for the program
+
+The libraries are looked for as the loader does it. An RPATH is also for the libraries of libraries, unless those have a RUNPATH of their
+own; a RUNPATH is not. LD_LIBRARY_PATH comes after the one and before the other.
+
+  $ found() { metal "$@" | sed -nE 's/.* ok +(.*) is tt-metal.*/\1/p; s/.*of the needed.*such as/missing:/p'; }
+  $ mkdir -p app/bin app/lib app/lib64 app/other; cp libtt_metal.so app/lib; cp libtt_metal.so app/other
+  $ make_elf app/lib/libmid.so needs=libtt_metal.so; make_elf app/bin/model program needs=libmid.so 'rpath=$ORIGIN/../lib'; found app/bin/model
+  ./app/bin/../lib/libtt_metal.so
+  $ LD_LIBRARY_PATH=$PWD/app/other found app/bin/model
+  ./app/bin/../lib/libtt_metal.so
+  $ make_elf app/bin/model program needs=libmid.so 'runpath=${ORIGIN}/../lib'; found app/bin/model
+  missing: libtt_metal.so
+  $ make_elf app/lib/libmid.so needs=libtt_metal.so 'runpath=$ORIGIN'; LD_LIBRARY_PATH=$PWD/app/other found app/bin/model
+  ./app/other/libtt_metal.so
+  $ make_elf app/lib/libmid.so needs=libtt_metal.so runpath=/nowhere; make_elf app/bin/model program needs=libmid.so 'rpath=$ORIGIN/../lib'; found app/bin/model
+  missing: libtt_metal.so
+
+$LIB, which is not the same everywhere; a path with a folder that is empty, the working directory; a program that is started through a link;
+a library that is reached in two ways.
+
+  $ mv app/lib/libtt_metal.so app/lib64; make_elf app/bin/model program needs=libtt_metal.so 'rpath=$ORIGIN/../$LIB/$NOTHING:$ORIGIN/../$LIB'; found app/bin/model
+  ./app/bin/../lib64/libtt_metal.so
+  $ ln -s app/bin/model started; found ./started
+  ./app/bin/../lib64/libtt_metal.so
+  $ make_elf app/bin/model program needs=libtt_metal.so needs=./app/other/../../libtt_metal.so; LD_LIBRARY_PATH=/nowhere: found app/bin/model
+  ./libtt_metal.so
   $ make_elf alone static; metal ./alone
   metal
     broken   ./alone is statically linked: the preload cannot work in it
@@ -117,6 +144,8 @@ Programs: the libraries that they name, and LD_LIBRARY_PATH. Those that cannot b
              looked at ./alone
              -> what a program loads while it runs cannot be known before: look at it when it runs, with its process id, or name the library
   [2]
+  $ make_elf anywhere pie; metal ./anywhere | sed -n 2p
+    broken   ./anywhere is statically linked: the preload cannot work in it
   $ make_elf small bits=32 +@today; metal ./small | head -3
   metal
     broken   ./small is for another processor, or of 32 bits: the preload cannot work there
@@ -170,6 +199,16 @@ Processes, of a /proc that is made of files: the root of a container, files that
   $ mkdir proc/42/map_files; cp libtt_metal.so proc/42/map_files/7f0000001000-7f0000002000; metal 42 | grep -A1 is.tt-metal
     ok       /opt/libtt_metal.so (deleted) is tt-metal: its names are those of v0.78 or later
     info     /opt/libtt_metal.so (deleted) was replaced or deleted while the process runs: this is about the file that the process has
+
+A process that ends while it is looked at, one that has ended, and one that is no process of a program.
+
+  $ mkdir proc/44; mkfifo proc/44/maps; (exec 3>proc/44/maps; rm -r proc/44; maps /opt/libtt_metal.so 77 >&3) & metal 44; wait
+  metal
+    broken   process 44 cannot be looked at: it has ended, or is a thread of the kernel
+             looked at 44
+             -> name a library, a program or the id of a process
+  $ mkdir proc/44; touch proc/44/maps; metal 44 | sed -n 2p
+    broken   process 44 cannot be looked at: it has ended, or is a thread of the kernel
   $ metal 43
   metal
     broken   process 43 cannot be looked at: there is no such process
@@ -219,5 +258,5 @@ The same for programs.
   > print([f["name"] for f in library["functions"] if f["state"] == "hidden"])
   > END
   warning libhidden.so library None None
-  {'hidden': 1, 'imported': 0, 'symbolic': False, 'deleted': False} True
+  {'hidden': 1, 'imported': 0, 'symbolic': False, 'bound': False, 'deleted': False} True
   ['ProgramImpl::validate_circular_buffer_region']

@@ -117,10 +117,10 @@ Without it, or with one that cannot be loaded, programs run as ever.
 
   $ run() { tidemark run -- sh -c 'echo "${LD_PRELOAD-unset}"' 2>&1 | grep -v ' ended\|ledger\|built' | sed "s|$PWD|.|g"; }
   $ TIDEMARK_PRELOAD=/nowhere/x.so run
-  tidemark run: /nowhere/x.so cannot be loaded: No such file or directory: programs that use tt-metal are not seen buffer by buffer; install it beside the command, or name it with TIDEMARK_PRELOAD=FILE (--no-preload: this is what you want)
+  tidemark run: /nowhere/x.so cannot be loaded: No such file or directory: programs that use tt-metal are not seen buffer by buffer; install it beside the command, or name it with TIDEMARK_PRELOAD=FILE, or use --no-preload if that is what you want
   unset
   $ mkdir 'a b'; $TESTDIR/make_elf 'a b/libtidemark-metal.so'; TIDEMARK_PRELOAD='a b/libtidemark-metal.so' run | cut -d ';' -f 1
-  tidemark run: ./a b/libtidemark-metal.so cannot be preloaded: its path has a blank or a colon, which separate files in LD_PRELOAD: programs that use tt-metal are not seen buffer by buffer
+  tidemark run: ./a b/libtidemark-metal.so cannot be preloaded: its path has a blank or a colon, which separate files in LD_PRELOAD, or the end of a line: programs that use tt-metal are not seen buffer by buffer
   unset
   $ $TESTDIR/make_elf small.so bits=32; TIDEMARK_PRELOAD=small.so run | cut -d ';' -f 1 | cut -c -90
   tidemark run: ./small.so cannot be loaded: for another processor, or of another width: pro
@@ -240,6 +240,14 @@ The summary for programs.
   trace trace 1 1000 None
   $ tidemark run --json run.json -- $TOOLS/tracked crash 2>/dev/null; grep '"signal"' run.json
       "signal": 9,
+
+Without a folder for ledgers the program runs, and nothing is seen.
+
+  $ TIDEMARK_DIR=/nowhere tidemark run --json run.json -- sh -c 'echo out; exit 3' 2>&1 | calm; grep not_seen run.json
+  out
+  tidemark: sh ended with code 3 after TIME
+  tidemark: nothing was seen: cannot use /nowhere for ledgers: No such file or directory; --dir DIR names another place
+      "not_seen": "cannot use /nowhere for ledgers: No such file or directory; --dir DIR names another place",
 
 Wrong usage.
 

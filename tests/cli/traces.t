@@ -81,15 +81,39 @@ The runtime's allocator, clashes, and devices without a trace region.
       trace_region_size=0               device 0 has 23887872
       l1_small_size=0                   device 0 has 32768
   $ tidemark run -- $TOOLS/traced clash 2>&1 | calm
-    danger   device 0: circular buffers clash with L1 buffers: they end at 0x5a000, the lowest L1
-             buffer is at 0x58000, which is 8,192 B too low (once)
+    danger   device 0: circular buffers of matmul do not fit into L1: they need 1,462,272 of the
+             1,396,736 B that a core has for them, and would end at 0x17e000, 65,536 B beyond the end
+             of L1 at 0x16e000; cores 0-0 to 1-1 (once)
+             -> Give the program smaller circular buffers: smaller blocks, or more cores. Nothing that
+             is freed in L1 helps.
+    danger   device 0: circular buffers of matmul clash with L1 buffers: they end at 0x5a000, the
+             lowest L1 buffer is at 0x58000, which is 8,192 B too low; they need 266,240 B in each
+             core; cores 0-0 to 1-1 (once)
              -> Free L1 buffers or move them to DRAM before this program runs, or give it smaller
              circular buffers: smaller blocks, or more cores. 'tidemark dump --map' shows both ends of
              L1 while the program runs.
+    danger   device 0: circular buffers were refused: they reach into L1 buffers or beyond the end of
+             L1; where is not known (once)
   
     Sizes for opening the device, as this run needed them
       trace_region_size=0               device 0 has 23887872
       l1_small_size=0                   device 0 has 32768
+
+The ledger keeps them: dump has the same findings, and none of them is a lack of memory.
+
+  $ TIDEMARK=1 TIDEMARK_KEEP=1 $TOOLS/traced clash; tidemark dump >dump.txt; grep -o -E 'danger .{0,36}|out-of-memory' dump.txt
+  danger   device 0: circular buffers of matm
+  danger   device 0: circular buffers of matm
+  danger   device 0: circular buffers were re
+  $ tidemark dump --json | python3 -c '
+  > import json, sys
+  > for f in json.load(sys.stdin)["dump"]["processes"][0]["findings"]:
+  >     print(f["finding"], f["clashes"], f["cb_begin"], f["cb_end"], f["lowest_l1"], f["l1_bytes"], f["program"], f["core_range"])'
+  beyond_l1 1 102400 1564672 None 1499136 matmul {'x0': 0, 'y0': 0, 'x1': 1, 'y1': 1}
+  clash 1 102400 368640 360448 None matmul {'x0': 0, 'y0': 0, 'x1': 1, 'y1': 1}
+  clash 1 None None None None None None
+  $ tidemark dump --reap 2>&1 | tail -1
+  tidemark dump: removed 1 ledger
   $ tidemark run -- $TOOLS/traced dynamic 2>&1 | tail -2
     Sizes for opening the device, as this run needed them
       trace_region_size=0               without a trace region, traces are in DRAM

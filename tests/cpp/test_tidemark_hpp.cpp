@@ -145,6 +145,7 @@ static void nothing_is_freed_that_was_not_seen()
 static void programs_and_phases_have_names()
 {
 	CHECK(phase("PHASE_OF_HPP") == 0 && phase(std::string("SECOND_OF_HPP")) == 0);
+	tidemark_program("first_of_hpp");
 	{
 		ScopedProgram outer("outer_of_hpp");
 		{
@@ -153,6 +154,7 @@ static void programs_and_phases_have_names()
 		}
 		std::thread([] { ScopedProgram other("thread_of_hpp"); }).join();
 	}
+	CHECK(tidemark_swap_program(0) == tidemark_name("first_of_hpp"));
 	for (const char *text : { "PHASE_OF_HPP", "SECOND_OF_HPP", "outer_of_hpp", "inner_of_hpp", "thread_of_hpp" })
 		CHECK(is_in_ledger(text));
 }

@@ -260,18 +260,31 @@ static void captures()
 	GraphTracker::instance().pop_processor();
 }
 
-// Operations nest; the name goes with what is allocated meanwhile.
+// Operations nest; the name goes with what is allocated meanwhile, and what the user has named comes back.
 static void operations()
 {
-	Chip chip(static_cast<int>(next_chip++));
+	const auto program = [] {
+		const std::uint32_t name = tidemark_swap_program(0);
+		tidemark_swap_program(name);
+		return name;
+	};
+	const auto end = [] { GraphTracker::instance().each([](IGraphProcessor &p) { p.track_function_end(); }); };
 	metal::watch watching;
+	tidemark_program("of the user");
 	start("outer operation");
 	start("inner operation");
-	CHECK(metal::detail::operations().size() == 2 && is_in_ledger("inner operation"));
-	GraphTracker::instance().each([](IGraphProcessor &p) { p.track_function_end(); });
-	CHECK(metal::detail::operations().back() == "outer operation");
-	GraphTracker::instance().each([](IGraphProcessor &p) { p.track_function_end(); });
-	CHECK(metal::detail::operations().empty());
+	CHECK(program() == tidemark_name("inner operation") && is_in_ledger("inner operation"));
+	end();
+	CHECK(program() == tidemark_name("outer operation"));
+	tidemark_program("of the user, inside");
+	start("inner operation");
+	end();
+	CHECK(program() == tidemark_name("of the user, inside"));
+	end();
+	CHECK(program() == tidemark_name("of the user"));
+	end(); // began before
+	CHECK(program() == tidemark_name("of the user"));
+	tidemark_program(nullptr);
 }
 
 static void threads()

@@ -53,6 +53,8 @@ class Unit(DaemonTest):
         self.addCleanup(client.close)
         client.send(ALLOC, 0, 1000, DRAM, id=1)
         self.assertEqual(client.query()[0], 1000)
+        if not os.path.exists(f"/proc/{daemon.pid}/root{BIN}/tidemark"):
+            self.skipTest("this tree is in a folder that the unit hides, such as /tmp")
         # A program of another user, whose ledger only its owner may read.
         demo = self.spawn(["nsenter", "--target", str(daemon.pid), "--mount", "--wd=/", "setpriv", f"--reuid={ALICE}",
                            f"--regid={ALICE}", "--clear-groups", os.path.join(BIN, "tidemark"), "demo", "--workload",

@@ -42,7 +42,7 @@ static int report(void)
 	sum += tidemark_adopt_(&buffer) + tidemark_out_of_memory(0, TIDEMARK_DRAM, 1, 1);
 	sum += tidemark_report_kernel(0, 1, 0) + tidemark_report_cb(0, 1, 2, &cores);
 	sum += tidemark_report_cb_free(0, 1, 2, &cores);
-	sum += (int)tidemark_free_matching(0, TIDEMARK_CB, 0, 0) + tidemark_clash(0, 2, 1);
+	sum += (int)tidemark_free_matching(0, TIDEMARK_CB, 0, 0) + tidemark_report_clash(NULL);
 	sum += tidemark_report_statistics(0, TIDEMARK_DRAM, 1, 2, 2) + tidemark_report_core_use(0, TIDEMARK_CB, 1, 2);
 	sum += tidemark_step(0, TIDEMARK_DEVICE_OPENED, 0) + tidemark_count(tidemark_counter("hook"), 1);
 	sum += tidemark_remark("sees everything");

@@ -37,7 +37,8 @@ static int report()
 	sum += tidemark::report_kernel(0, 1) + tidemark::report_cb(0, 1, 2, tidemark::CoreRange{ 0, 0, 1, 1 });
 	sum += tidemark::report_cb_free(0, 2) + tidemark::is_enabled() + tidemark::disable();
 	sum += tidemark::metal::install() + tidemark::metal::is_preloaded();
-	sum += static_cast<int>(tidemark::free_matching(0, Kind::CircularBuffer, 0, 0)) + tidemark::clash(0);
+	sum += static_cast<int>(tidemark::free_matching(0, Kind::CircularBuffer, 0, 0)) +
+	       tidemark::report_clash(tidemark_clash TIDEMARK_CLASH_INIT);
 	sum += tidemark::report_statistics(0, Kind::Dram, 1, 2, 2) +
 	       tidemark::report_core_use(0, Kind::CircularBuffer, 1, 2);
 	sum += tidemark::step(0, tidemark::Step::TraceEnded, 7) + tidemark::count(tidemark::counter("hook"));

@@ -312,8 +312,23 @@ static void events(void)
 {
 	step(TIDEMARK_DEVICE_OPENED, 0);
 	step(TIDEMARK_TRACE_BEGAN, 42);
-	must(tidemark_clash(DEVICE, 0x5000, 0x4800));
-	must(tidemark_clash(DEVICE, 0, 0));
+	struct tidemark_clash clash = TIDEMARK_CLASH_INIT;
+	clash.device = DEVICE;
+	must(tidemark_report_clash(&clash));
+	must(tidemark_program("matmul"));
+	clash.begin = 0x1000;
+	clash.end = 0x4900;
+	clash.l1_lowest = 0x4800;
+	clash.l1_size = 0x8000;
+	must(tidemark_report_clash(&clash));
+	clash.end = 0x5000;
+	clash.cores = (struct tidemark_core_range){ 1, 2, 3, 4 };
+	clash.range_count = 2;
+	must(tidemark_report_clash(&clash));
+	clash.kind = TIDEMARK_DFB;
+	clash.program = tidemark_name("conv");
+	clash.end = 0x9000; /* beyond L1, whatever else is in the way */
+	must(tidemark_report_clash(&clash));
 }
 
 static void test_events(void **unused)
@@ -323,20 +338,51 @@ static void test_events(void **unused)
 	struct running running = run(events);
 	struct tdm_state *state = state_of(false);
 	const struct tdm_picture *picture = look(state, TDM_WISH_EVENTS);
-	assert_int_equal(picture->event_count, 4);
+	assert_int_equal(picture->event_count, 7);
 	for (size_t i = 0; i < 2; i++) {
 		assert_int_equal(picture->events[i].op, TDM_OP_STEP);
 		assert_int_equal(picture->events[i].size, steps[i]);
 		assert_int_equal(picture->events[i].id, i == 0 ? 0 : 42);
 		assert_int_equal(picture->events[i].thread, running.pid);
 	}
-	assert_int_equal(picture->events[2].op, TDM_OP_OOM);
-	assert_true((picture->events[2].flags & TDM_EVENT_CLASH) != 0);
-	assert_int_equal(picture->events[2].id, 0x5000);
-	assert_int_equal(picture->events[2].address, 0x4800);
-	assert_int_equal(picture->events[2].size, 0x800);
-	assert_int_equal(picture->events[3].size, 0);
-	assert_int_equal(holding_of(picture, running.pid)->kinds[TDM_KIND_CB].out_of_memory, 2);
+	static const struct {
+		uint32_t flags;
+		uint64_t end, limit, excess;
+		const char *name;
+	} clashes[] = { { TDM_EVENT_CLASH, 0, 0, 0, "" }, { TDM_EVENT_CLASH, 0x4900, 0x4800, 0x100, "matmul" },
+		{ TDM_EVENT_CLASH, 0x5000, 0x4800, 0x800, "matmul" },
+		{ TDM_EVENT_CLASH | TDM_EVENT_BEYOND, 0x9000, 0x8000, 0x1000, "conv" } };
+	for (size_t i = 0, at = 2; i < sizeof clashes / sizeof *clashes; i++, at++) {
+		at += picture->events[at].op == TDM_OP_PROGRAM;
+		const struct tdm_event *event = &picture->events[at];
+		assert_int_equal(event->op, TDM_OP_OOM);
+		assert_int_equal(event->flags & (TDM_EVENT_CLASH | TDM_EVENT_BEYOND), clashes[i].flags);
+		assert_int_equal(event->id, clashes[i].end);
+		assert_int_equal(event->address, clashes[i].limit);
+		assert_int_equal(event->size, clashes[i].excess);
+		assert_true(tdm_str_is(event->name, clashes[i].name));
+	}
+	/* They are no lack of memory. The last of each type is kept, and how often there was one. */
+	const struct tdm_holding *holding = holding_of(picture, running.pid);
+	assert_int_equal(holding->kinds[TDM_KIND_CB].out_of_memory, 0);
+	assert_int_equal(holding->clash_count, TDM_CLASH_TYPES);
+	const struct tdm_picture_clash *l1 = &holding->clashes[TDM_CLASH_L1], *beyond = l1 + 1, *unknown = l1 + 2;
+	assert_int_equal(l1->type, TDM_CLASH_L1);
+	assert_int_equal(l1->count, 2);
+	assert_int_equal(l1->kind, TDM_KIND_CB);
+	assert_int_equal(l1->begin, 0x1000);
+	assert_int_equal(l1->end, 0x5000);
+	assert_int_equal(l1->limit, 0x4800);
+	assert_int_equal(l1->range_count, 2);
+	assert_int_equal(l1->x0 * 1000 + l1->y0 * 100 + l1->x1 * 10 + l1->y1, 1234);
+	assert_true(l1->time_ns != 0 && l1->time_ns <= beyond->time_ns);
+	assert_string_equal(tdm_picture_text(picture, l1->program), "matmul");
+	assert_int_equal(beyond->count, 1);
+	assert_int_equal(beyond->kind, TDM_KIND_DFB);
+	assert_int_equal(beyond->limit, 0x8000);
+	assert_string_equal(tdm_picture_text(picture, beyond->program), "conv");
+	assert_int_equal(unknown->count, 1);
+	assert_int_equal(unknown->end, 0);
 	tdm_state_free(state);
 	stop(&running);
 }

@@ -110,6 +110,23 @@ static void shared(void)
 	}
 }
 
+/* One with L1 buffers, one beyond the end of L1, one that says nothing. */
+static void clash(void)
+{
+	struct tidemark_clash clash = TIDEMARK_CLASH_INIT;
+	tidemark_report_clash(&clash);
+	clash.program = tidemark_name("matmul");
+	clash.begin = 0x19000;
+	clash.end = 0x5a000;
+	clash.l1_lowest = 0x58000;
+	clash.l1_size = 0x16e000;
+	clash.cores.x1 = clash.cores.y1 = 1;
+	clash.range_count = 1;
+	tidemark_report_clash(&clash);
+	clash.end = 0x17e000;
+	tidemark_report_clash(&clash);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "traces";
@@ -129,7 +146,7 @@ int main(int argc, char **argv)
 	if (strcmp(what, "dynamic") == 0)
 		capture(0, 1);
 	if (strcmp(what, "clash") == 0)
-		tidemark_clash(0, 0x5a000, 0x58000);
+		clash();
 	if (strcmp(what, "shared") == 0)
 		shared();
 	if (strcmp(what, "wait") == 0) {

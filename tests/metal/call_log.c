@@ -55,14 +55,18 @@ __attribute__((format(printf, 1, 2))) static void write_down(const char *format,
 	if (next == NULL)               \
 	*(void **)&next = next_of(symbol)
 
+/* A function of the runtime, whose arguments are words. Its code begins with NEXT. */
+#define FUNCTION(name, symbol)                \
+	uint64_t name(WORDS) __asm__(symbol); \
+	uint64_t name(WORDS)
+
 /* A function that is only named. */
-#define PLAIN(number, text, symbol)                     \
-	uint64_t plain_##number(WORDS) __asm__(symbol); \
-	uint64_t plain_##number(WORDS)                  \
-	{                                               \
-		NEXT(symbol);                           \
-		write_down("%s", text);                 \
-		return next(ARGUMENTS);                 \
+#define PLAIN(number, text, symbol)      \
+	FUNCTION(plain_##number, symbol) \
+	{                                \
+		NEXT(symbol);            \
+		write_down("%s", text);  \
+		return next(ARGUMENTS);  \
 	}
 
 PLAIN(1, "AllocatorImpl::ctor C2", P "13AllocatorImplC2ERKNS0_15AllocatorConfigE")
@@ -134,8 +138,7 @@ static uint64_t id_of(uint64_t program)
 
 /* A function of a program that is named with the program's id. */
 #define OF_PROGRAM(number, text, symbol)                                                                         \
-	uint64_t of_program_##number(WORDS) __asm__(symbol);                                                     \
-	uint64_t of_program_##number(WORDS)                                                                      \
+	FUNCTION(of_program_##number, symbol)                                                                    \
 	{                                                                                                        \
 		NEXT(symbol);                                                                                    \
 		write_down("%s prog=0x%llx id=%llu", text, (unsigned long long)a, (unsigned long long)id_of(a)); \
@@ -165,8 +168,7 @@ static void end_span(struct span *span)
 
 /* A function with others inside it. */
 #define SPAN(number, text, symbol)                                                                                 \
-	uint64_t span_##number(WORDS) __asm__(symbol);                                                             \
-	uint64_t span_##number(WORDS)                                                                              \
+	FUNCTION(span_##number, symbol)                                                                            \
 	{                                                                                                          \
 		NEXT(symbol);                                                                                      \
 		write_down("%s > prog=0x%llx id=%llu", text, (unsigned long long)a, (unsigned long long)id_of(a)); \
@@ -196,8 +198,7 @@ SPAN(8, "ProgramImpl::deallocate_circular_buffers", P "6detail11ProgramImpl27dea
 #define INITIALIZE P "6Device10initializeEhmmmSt4spanIKjLm18446744073709551615EEb"
 #define ADDRESS    K "6Buffer7addressEv"
 
-uint64_t allocate(WORDS) __asm__(ALLOCATE);
-uint64_t allocate(WORDS)
+FUNCTION(allocate, ALLOCATE)
 {
 	NEXT(ALLOCATE);
 	__attribute__((cleanup(end_span))) struct span span = { "allocate_buffer", false };
@@ -207,16 +208,14 @@ uint64_t allocate(WORDS)
 	return address;
 }
 
-uint64_t deallocate(WORDS) __asm__(DEALLOCATE);
-uint64_t deallocate(WORDS)
+FUNCTION(deallocate, DEALLOCATE)
 {
 	NEXT(DEALLOCATE);
 	write_down("AllocatorImpl::deallocate_buffer addr=%u", (uint32_t)ask(ADDRESS, (const void *)b));
 	return next(ARGUMENTS);
 }
 
-uint64_t track(WORDS) __asm__(TRACK);
-uint64_t track(WORDS)
+FUNCTION(track, TRACK)
 {
 	NEXT(TRACK);
 	const void *buffer = (const void *)b;
@@ -238,16 +237,14 @@ uint64_t track(WORDS)
 	return next(ARGUMENTS);
 }
 
-uint64_t untrack(WORDS) __asm__(UNTRACK);
-uint64_t untrack(WORDS)
+FUNCTION(untrack, UNTRACK)
 {
 	NEXT(UNTRACK);
 	write_down("track_deallocate buf=0 addr=%u", (uint32_t)ask(ADDRESS, (const void *)b));
 	return next(ARGUMENTS);
 }
 
-uint64_t track_cb(WORDS) __asm__(TRACK_CB);
-uint64_t track_cb(WORDS)
+FUNCTION(track_cb, TRACK_CB)
 {
 	NEXT(TRACK_CB);
 	const uint64_t *const *ranges = (const uint64_t *const *)ask(K "12CoreRangeSet6rangesEv", (const void *)b);

@@ -30,9 +30,9 @@ def environment(release="today", directory=None, preload=PRELOAD, **more):
     return result
 
 
-def tidemark(*arguments, status=0):
+def tidemark(*arguments, status=0, **more):
     done = subprocess.run([os.path.join(BIN, "tidemark"), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, timeout=120)
+                          text=True, timeout=120, **more)
     assert done.returncode == status, (arguments, done.returncode, done.stdout, done.stderr)
     return done.stdout
 
@@ -49,7 +49,7 @@ def facts_of(text, word="buffer"):
 
 def as_printed(buffers):
     """What a program prints about buffers, in one order."""
-    return sorted((b["device"], KINDS[b["kind"]], b["address"], b["size"], b["page"], b["per_bank"], b["banks"], b["cores"])
+    return sorted((b["device"], KINDS[b["kind"]], b["address"], b["size"], b["page"], b["taken"], b["banks"], b["cores"])
                   for b in buffers)
 
 
@@ -106,6 +106,17 @@ class Case(unittest.TestCase):
             self.assertEqual(done.returncode, status, (command, done.stdout[-2000:], done.stderr[-2000:]))
         return done
 
+    def run_and_summarise(self, *command, release="today", status=0):
+        """`tidemark run`: the program's end, and the summary."""
+        report = os.path.join(self.directory, "report.json")
+        env = dict(environment(release), TIDEMARK_PRELOAD=PRELOAD)
+        done = subprocess.run([os.path.join(BIN, "tidemark"), "run", "--dir", self.directory, "--json", report, "--", *command],
+                              env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              timeout=120)
+        self.assertEqual(done.returncode, status, (command, done.stdout[-2000:], done.stderr[-2000:]))
+        with open(report, encoding="utf-8") as file:
+            return done, json.load(file)["run"]
+
     def pids(self):
         return [process["pid"] for process in dump(self.directory)]
 
@@ -116,6 +127,10 @@ class Case(unittest.TestCase):
         found = [p for p in dump(self.directory) if p["pid"] == running.process.pid]
         self.assertEqual(len(found), 1, "no ledger of the program")
         return running, running.text, found[0]
+
+    def at_the_end(self, running):
+        """The process in the dump, after a program with TIDEMARK_KEEP has ended."""
+        return next(p for p in dump(self.directory) if p["pid"] == running.process.pid)
 
     def assert_same_behaviour(self, *command, release="today", **env):
         """The program does and says the same with and without the preload."""

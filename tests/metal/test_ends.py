@@ -1,5 +1,6 @@
 """Processes that end in the middle, fork, become another program, or use the runtime from Python."""
 
+import concurrent.futures
 import os
 import signal
 import subprocess
@@ -65,13 +66,60 @@ class Ends(Case):
                     with Running([PROGRAMS, "busy", how], environment("today", directory)) as running:
                         self.assertEqual(running.finish()[0::2], (code, ""))
 
+    def assert_seen_at_the_end(self, processes, reason):
+        """The requests that were refused, in the summary of `run` or in the dump: one for each chip."""
+        process, = processes
+        refused = [(d["device"], k["kind"], k["out_of_memory"], k["last_out_of_memory_bytes"])
+                   for d in process["devices"] for k in d["kinds"] if k["out_of_memory"]]
+        is_refused = reason in ("oom", "noexcept")
+        self.assertEqual(refused, [(i, "dram", 1, 64424509440) for i in range(2)] if is_refused else [])
+        clashes = [(f["cb_begin"], f["cb_end"], f["devices"], f["clashes"])
+                   for f in process["findings"] if f["finding"] == "clash"]
+        self.assertEqual(clashes, [(105664, 629952, 2, 1)] if reason == "clash" else [])
+
+    def test_what_ends_the_program_is_seen(self):
+        for release in RELEASES:
+            for how in (["oom"], ["oom", "thread"], ["clash"], ["noexcept"], ["form"], ["abort"]):
+                with self.subTest(release=release, how=how):
+                    plain = self.run_program(PROGRAMS, "uncaught", *how, release=release, status=-signal.SIGABRT)
+                    done, summary = self.run_and_summarise(PROGRAMS, "uncaught", *how, release=release, status=128 + signal.SIGABRT)
+                    self.assertEqual(summary["signal"], signal.SIGABRT)
+                    self.assert_seen_at_the_end(summary["processes"], how[0])
+                    self.assertEqual((done.stdout, done.stderr[:len(plain.stderr)]), (plain.stdout, plain.stderr))
+                    if how[0] == "oom":
+                        self.assertIn("out-of-memory note", done.stderr)
+                        self.assertIn("Out of Memory", plain.stderr)
+
+    def test_what_ended_the_program_is_in_its_ledger(self):
+        for reason in ("oom", "clash"):
+            with self.subTest(reason=reason):
+                ledgers = os.path.join(self.directory, reason)
+                os.mkdir(ledgers)
+                self.run_program(PROGRAMS, "uncaught", reason, directory=ledgers, status=-signal.SIGABRT)
+                self.assert_seen_at_the_end(dump(ledgers), reason)
+
+    def test_a_thread_that_does_not_come_back_from_a_question(self):
+        """The preload asks allocators on the program's threads: nobody waits for ever for one that has gone, has ended
+        the program from there, or has left by a jump."""
+        for how, code in (("end", 3), ("exit", 5), ("jump", 3)):
+            with self.subTest(how=how):
+                done = self.run_program(PROGRAMS, "leaves", how, status=code, directory=self.directory)
+                self.assertEqual((done.stdout, done.stderr), ("ended\n", ""))
+
+    def test_exit_while_others_allocate_never_hangs(self):
+        rounds = 40 if SANITIZE else 200
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            ends = list(pool.map(lambda _: self.run_program(PROGRAMS, "exits", status=5, directory=self.directory).stdout,
+                                 range(rounds)))
+        self.assertEqual(set(ends), {"ended\n"})
+
     def test_buffers_released_after_the_close(self):
         for release in RELEASES:
             with self.subTest(release=release):
                 running, _, seen = self.look(release, PROGRAMS, "late", TIDEMARK_KEEP="1")
                 self.assertEqual(seen["buffers"], [], "the close released all")
                 self.assertEqual(running.finish(), (0, "", ""))
-                end = next(p for p in dump(self.directory) if p["pid"] == running.process.pid)
+                end = self.at_the_end(running)
                 for kind in (k for d in end["devices"] for k in d["kinds"]):
                     self.assertEqual((kind["buffers"], kind["unknown_frees"], kind["double_frees"]), (0, 0, 0))
 
@@ -84,6 +132,7 @@ class Ends(Case):
                 child = next(p for p in dump(self.directory) if p["pid"] != running.process.pid)
                 self.assertEqual(child["buffers"], [])
                 self.assertEqual(child["lost_events"], 0)
+                self.assertEqual([d["card"] for d in child["devices"]], ["n300"]) # described again
                 self.assertEqual(running.finish()[0], 0)
                 for name in os.listdir(self.directory): # the next release begins anew
                     subprocess.run(["rm", "-r", os.path.join(self.directory, name)], check=True)
@@ -102,6 +151,29 @@ class Ends(Case):
         found = [p for p in dump(self.directory) if p["pid"] == running.process.pid and not p["replaced"]]
         self.assertEqual(len(found), 1)
         return running, running.text, found[0]
+
+    @unittest.skipIf(SANITIZE, "a forked child may hang in the sanitizer, with and without the preload")
+    def test_processes_started_while_threads_allocate(self):
+        """posix_spawn, vfork and fork."""
+        for release in ("v0.57", "today"):
+            with self.subTest(release=release):
+                ledgers = os.path.join(self.directory, release)
+                os.mkdir(ledgers)
+                env = environment(release, ledgers, TIDEMARK_KEEP="1")
+                with Running([PROGRAMS, "spawn", PROGRAMS, "errno"], env) as running:
+                    self.assertIn("children 12\n", running.text)
+                    self.assertEqual(running.text.count("errno changed 0 times\n"), 8)
+                    found = dump(ledgers)
+                    mine = [p for p in found if p["pid"] == running.process.pid]
+                    self.assertEqual([as_seen(p["buffers"]) for p in mine], [as_printed(facts_of(running.text))])
+                    self.assertEqual(sum(p["lost_events"] for p in found), 0)
+                    others = [p for p in found if p["pid"] != running.process.pid]
+                    forked = [p for p in others if p["buffers"]]
+                    self.assertEqual((len(others), len(forked)), (12, 4))
+                    for child in forked:
+                        self.assertEqual([b["asked_bytes"] for b in child["buffers"]], [8192])
+                        self.assertEqual([d["card"] for d in child["devices"]], ["n300"])
+                    self.assertEqual(running.finish()[::2], (0, ""))
 
     def test_exec_of_a_program_without_the_runtime(self):
         done = self.run_program(PROGRAMS, "exec", os.path.join(STANDIN, "metal_plain"), directory=self.directory)

@@ -1,13 +1,15 @@
 """A runtime that is not what it looks like: functions that are missing, that say nonsense, objects that are gone."""
 
 import concurrent.futures
+import json
 import os
+import pathlib
 import struct
 import subprocess
 import tempfile
 import unittest
 
-from standin import PRELOAD, PROGRAMS, RELEASES, SANITIZE, STANDIN, Case, Running, as_printed, as_seen, dump, environment, facts_of
+from standin import BIN, PRELOAD, PROGRAMS, RELEASES, SANITIZE, STANDIN, Case, Running, as_printed, as_seen, dump, environment, facts_of
 
 
 def table_of(data, name):
@@ -52,8 +54,17 @@ def is_of_interest(symbol):
 
 # The hooks of buffers that others do as well as.
 SEEN_ANOTHER_WAY = ("15allocate_buffer", "17deallocate_buffer", "14track_allocate", "16track_deallocate")
-# Which figure of a buffer (its place in as_seen()) nobody can know without a function.
-NOT_KNOWN_WITHOUT = {"9page_size": 3, "9num_pages": 3, "21aligned_size_per_bank": 5, "get_num_banks": 6, "9num_cores": 7}
+# What a buffer is in as_seen() without a function that nothing else replaces, and what is said about it.
+PAGE, PER_BANK, BANKS, CORES = 4, 5, 6, 7
+NOT_KNOWN = [("today", ["6Buffer9page_sizeEv"], [PAGE], b"metal: page sizes are not known"),
+             ("v0.57", ["6Buffer9page_sizeEv"], [PAGE], b"metal: page sizes are not known"),
+             ("v0.57", ["get_num_banks"], [PER_BANK, BANKS], b"metal: the number of banks is not known"),
+             ("today", ["get_num_banks"], [PER_BANK, BANKS], b"metal: the number of banks is not known"),
+             ("today", ["6Buffer9num_coresEv"], [CORES], b"metal: over how many cores buffers are sharded is not known"),
+             ("today", ["21aligned_size_per_bank", "get_statistics"], [PER_BANK, BANKS], b"metal: bytes per bank are not known")]
+# Functions whose answers follow from others.
+REPLACED = [["6Buffer9num_pagesEv"], ["21aligned_size_per_bank"], ["13AllocatorImpl13get_num_banks"], ["13get_alignment"],
+            ["21aligned_size_per_bank", "17aligned_page_size"]]
 
 
 class Missing(Case):
@@ -72,24 +83,77 @@ class Missing(Case):
             file.write(data)
         return folder
 
-    def check(self, release, hidden):
+    def symbols(self, release, words):
+        with open(os.path.join(STANDIN, release, "libtt_metal.so"), "rb") as file:
+            return [s for s in symbols_of(file.read()) if is_of_runtime(s) and any(word in s for word in words)]
+
+    def see(self, release, hidden, look=lambda env, pid: None):
+        """What the program prints, its process in the dump, and its ledger. `look` is called while it runs."""
         folder = self.hide(release, hidden)
         ledgers = os.path.join(folder, "ledgers")
         os.mkdir(ledgers)
         env = dict(environment(release, ledgers), LD_LIBRARY_PATH=folder)
         with Running([PROGRAMS, "mesh", "1", "2"], env) as running:
             process = [p for p in dump(ledgers) if p["pid"] == running.process.pid]
+            content = pathlib.Path(process[0]["ledger"]).read_bytes() if process else b""
+            look(dict(os.environ, TIDEMARK_DIR=ledgers), str(running.process.pid))
             code, _, err = running.finish()
         self.assertEqual((code, err), (0, ""), hidden)
-        printed = as_printed(facts_of(running.text))
-        seen = as_seen(process[0]["buffers"]) if process else []
-        unknown = [field for word, field in NOT_KNOWN_WITHOUT.items() for name in hidden if word in name]
-        # what is seen is true as far as it can be known
+        return as_printed(facts_of(running.text)), process[0] if process else {"buffers": []}, content
+
+    def check(self, release, hidden):
+        """What is seen is true; what is not known is null. Without the number of cores, none are shown."""
+        printed, process, _ = self.see(release, hidden)
+        seen = as_seen(process["buffers"])
+        without_cores = any("9num_cores" in name for name in hidden)
         for buffer in seen:
-            alike = [p for p in printed if all(a == b or b is None or i in unknown
+            alike = [p for p in printed if all(a == b or b is None or (i == CORES and without_cores)
                                                for i, (a, b) in enumerate(zip(p, buffer)))]
             self.assertTrue(alike, (hidden, buffer))
         return len(seen) == len(printed)
+
+    def test_what_is_not_known_is_null_and_said(self):
+        for release, words, places, remark in NOT_KNOWN:
+            with self.subTest(release=release, words=words):
+                printed, process, content = self.see(release, self.symbols(release, words))
+                seen = as_seen(process["buffers"])
+                self.assertEqual(len(seen), len(printed))
+                self.assertIn(remark, content)
+                for place in places:
+                    self.assertEqual({b[place] for b in seen}, {0 if place == CORES else None}, place)
+                if BANKS in places:
+                    self.assertEqual({b["reserved_bytes"] for b in process["buffers"]}, {None})
+                    for kind in (k for d in process["devices"] for k in d["kinds"] if k["buffers"]):
+                        self.assertFalse(kind["exact"], kind["kind"])
+                known = [i for i in range(CORES + 1) if i not in places]
+                self.assertEqual(sorted([b[i] for i in known] for b in seen),
+                                 sorted([b[i] for i in known] for b in printed))
+
+    def test_figures_that_are_estimates_say_so(self):
+        def shown(env, *arguments):
+            return subprocess.run([os.path.join(BIN, "tidemark"), *arguments], env=env, stdout=subprocess.PIPE, text=True,
+                                  check=True, timeout=120).stdout
+
+        def look(env, pid):
+            device = next(d["memory"] for d in json.loads(shown(env, "status", "--json", "--pid", pid))["device_info"]
+                          if d["memory"]["number"] == 0)
+            dram = device["kinds"][0]
+            self.assertEqual((dram["kind"], dram["estimated"], dram["largest_free"]), ("dram", is_hidden, None if is_hidden else dram["largest_free"]))
+            dumped = json.loads(shown(env, "dump", "--json", "--pid", pid))["dump"]["processes"][0]["devices"][0]["kinds"]
+            self.assertEqual({(k["exact"], k["estimated"]) for k in dumped if k["kind"] == "dram"}, {(not is_hidden, is_hidden)})
+            for text in (shown(env, "status", "--long", "--pid", pid), shown(env, "top", "--once", "--pid", pid)):
+                self.assertEqual("with '~'" in text, is_hidden, text)
+
+        for is_hidden in (False, True):
+            with self.subTest(is_hidden=is_hidden):
+                self.see("today", self.symbols("today", ["get_num_banks"]) if is_hidden else [], look)
+
+    def test_what_follows_from_other_answers(self):
+        for release in ("today", "v0.64"):
+            for words in REPLACED:
+                with self.subTest(release=release, words=words):
+                    printed, process, _ = self.see(release, self.symbols(release, words))
+                    self.assertEqual(as_seen(process["buffers"]), printed)
 
     def test_one_by_one(self):
         """In v0.57, only the names that are not today's."""
@@ -121,6 +185,26 @@ class Missing(Case):
                     self.assertEqual(process["buffers"], [])
                     self.assertGreater(sum(k["allocations"] for d in process["devices"] for k in d["kinds"]), 0)
 
+    def test_circular_buffers_that_nothing_validates(self):
+        """Nothing says whether a layout is accepted: it is shown as soon as it is made."""
+        for release in ("today", "v0.57"):
+            with open(os.path.join(STANDIN, release, "libtt_metal.so"), "rb") as file:
+                names = [s for s in symbols_of(file.read()) if "31validate_" in s]
+            with self.subTest(release=release):
+                running, _, seen = self.look(release, PROGRAMS, "recb", LD_LIBRARY_PATH=self.hide(release, names))
+                self.assertEqual([b["bytes_per_bank"] for b in seen["buffers"] if b["kind"] == "cb"], [8192])
+                self.assertEqual(running.finish()[0], 0)
+
+    def test_kernels_that_are_gone(self):
+        """Nothing says when a program begins or ends: another one is at its place, with other kernels."""
+        with open(os.path.join(STANDIN, "today", "libtt_metal.so"), "rb") as file:
+            names = [s for s in symbols_of(file.read())
+                     if any(word in s for word in ("15program_created", "17program_destroyed", "11ProgramImplD"))]
+        self.assertGreaterEqual(len(names), 3)
+        # What was freed is overwritten.
+        self.assert_same_behaviour(PROGRAMS, "fewer_kernels", LD_LIBRARY_PATH=self.hide("today", names), MALLOC_PERTURB_="165",
+                                   GLIBC_TUNABLES="glibc.malloc.tcache_count=0")
+
     def test_all_at_once(self):
         with open(os.path.join(STANDIN, "today", "libtt_metal.so"), "rb") as file:
             names = [s for s in symbols_of(file.read()) if is_of_runtime(s)]
@@ -150,36 +234,50 @@ class Nonsense(Case):
 
 
 class Sanitized(Case):
-    """A program that is built with a sanitizer, which the preload and the runtime are not."""
+    """A program that is built with a sanitizer, which the preload and the runtime are not. Nobody sets an option."""
 
-    def program(self, sanitizer):
-        path = f"{PROGRAMS}_{sanitizer}"
-        if not os.path.exists(path):
+    def check(self, name):
+        program = f"{PROGRAMS}_{name}"
+        if not os.path.exists(program):
             self.skipTest("everything has sanitizers here, or the compiler has none")
-        return path
+        if self.run_program(program, "order", status=None, **self.plain).returncode != 0:
+            self.skipTest("it does not run here")
+        for stacks in ("0", "8"):
+            for words in (["many", "100"], ["exceptions"], ["oom"], ["threads", "3", "50"], ["programs", "60", "9"], ["fork"]):
+                with self.subTest(words=words, stacks=stacks):
+                    alone = self.run_program(program, *words, status=None, **self.plain)
+                    traced = self.run_program(program, *words, status=None, directory=self.directory,
+                                              TIDEMARK_STACKS=stacks, **self.plain)
+                    self.assertEqual((traced.returncode, traced.stderr), (alone.returncode, alone.stderr))
+                    if words[0] != "threads": # which take turns as they like
+                        self.assertEqual(traced.stdout, alone.stdout)
+            running, text, seen = self.look("today", program, "threads", "3", "50", TIDEMARK_STACKS=stacks, **self.plain)
+            self.assertEqual(as_seen(seen["buffers"]), as_printed(facts_of(text)))
+            self.assertEqual(running.finish()[::2], (0, ""))
+
+    plain = {"ASAN_OPTIONS": "", "TSAN_OPTIONS": "", "UBSAN_OPTIONS": ""}
 
     def test_address(self):
-        program = self.program("address")
+        self.check("address")
+
+    def test_address_first(self):
+        """A user may have put the sanitizer in front, as it asks for."""
         library = subprocess.run(["g++", "-print-file-name=libasan.so"], stdout=subprocess.PIPE, text=True).stdout.strip()
-        orders = [(PRELOAD, "detect_leaks=0:verify_asan_link_order=0")]
-        if os.path.isabs(library): # it wants to be the first
-            orders.append((f"{library} {PRELOAD}", "detect_leaks=0"))
-        for preload, options in orders:
-            for words in (["many", "100"], ["exceptions"], ["oom"], ["threads", "2", "50"], ["prog"]):
-                with self.subTest(preload=preload, words=words):
-                    done = self.run_program(program, *words, status=7 if words[0] == "exceptions" else 0, preload=preload,
-                                            directory=self.directory, ASAN_OPTIONS=options)
-                    self.assertEqual(done.stderr, "")
+        if not os.path.isabs(library) or not os.path.exists(f"{PROGRAMS}_address"):
+            self.skipTest("there is none")
+        done = self.run_program(f"{PROGRAMS}_address", "many", "100", preload=f"{library} {PRELOAD}",
+                                directory=self.directory, **self.plain)
+        self.assertEqual(done.stderr, "")
 
     def test_thread(self):
-        """It knows nothing of locks in libraries that are not built with it, unless it is told to leave them alone."""
-        program = self.program("thread")
-        options = "ignore_noninstrumented_modules=1"
-        plain = self.run_program(program, "threads", "3", "50", status=None, TSAN_OPTIONS=options)
-        if plain.returncode != 0:
-            self.skipTest("it does not run here: " + plain.stderr[:200])
-        done = self.run_program(program, "threads", "3", "50", directory=self.directory, TSAN_OPTIONS=options)
-        self.assertEqual(done.stderr, "")
+        self.check("thread")
+
+    def test_thread_of_clang(self):
+        """It is in the program itself, so no function of a library can tell it what to leave alone."""
+        self.check("thread_clang")
+
+    def test_undefined(self):
+        self.check("undefined")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import os
 import pathlib
 import unittest
 
-from standin import BIN, PROGRAMS, Case, dump
+from standin import BIN, PROGRAMS, Case, dump, tidemark
 
 SQUARE, ROW = [[1, 1, 1, 1]], [[0, 2, 3, 2]]
 MATMUL = "ttnn::matmul"
@@ -26,6 +26,16 @@ class Parts(Case):
             told = next(k for d in seen["devices"] if d["device"] == device for k in d["kinds"] if k["kind"] == "dfb")
             self.assertEqual(told["reserved_bytes"], 8192 + 2048 + 4 * 8192)
         self.assertEqual(running.finish()[0], 0)
+
+    def test_dataflow_buffers_on_a_second_mesh(self):
+        running, _, seen = self.look("today", PROGRAMS, "second_mesh", TIDEMARK_KEEP="1")
+        for device in (0, 1):
+            self.assertEqual([(b["address"], b["bytes_per_bank"], b["core_ranges"]) for b in items(seen, "dfb", device)],
+                             [(105664, 8192, ROW)], device)
+        self.assertEqual(running.finish()[0], 0)
+        end = next(p for p in dump(self.directory) if p["pid"] == running.process.pid)
+        for kind in (k for d in end["devices"] for k in d["kinds"]):
+            self.assertEqual((kind["reserved_bytes"], kind["double_frees"], kind["unknown_frees"], kind["rereports"]), (0, 0, 0, 0))
 
     def test_scratchpads_are_said_not_to_be_seen(self):
         running, _, seen = self.look("today", PROGRAMS, "parts")
@@ -56,7 +66,7 @@ class Parts(Case):
             with self.subTest(release=release):
                 running, _, _ = self.look(release, PROGRAMS, "parts", TIDEMARK_KEEP="1")
                 self.assertEqual(running.finish()[0], 0)
-                end = next(p for p in dump(self.directory) if p["pid"] == running.process.pid)
+                end = self.at_the_end(running)
                 self.assertEqual(end["buffers"], [])
                 for kind in (k for d in end["devices"] for k in d["kinds"]):
                     self.assertEqual((kind["reserved_bytes"], kind["double_frees"], kind["unknown_frees"], kind["rereports"]),
@@ -65,8 +75,10 @@ class Parts(Case):
     def test_a_clash_says_what_the_runtime_compared(self):
         done = self.run_program(os.path.join(BIN, "tidemark"), "run", "--dir", self.directory, "--", PROGRAMS, "oom",
                                 directory=self.directory)
-        self.assertIn("they end at 0x219cc0, the lowest L1 buffer is at 0x15d000", " ".join(done.stderr.split()))
-        self.assertIn("L1 buffers: they end", " ".join(done.stderr.split()))
+        text = " ".join(done.stderr.split())
+        self.assertIn("clash with L1 buffers: they end at 0x99cc0, the lowest L1 buffer is at 0x75000", text)
+        self.assertIn("do not fit into L1: they need 2,097,152 of the 1,393,472 B that a core has for them, and would end at "
+                      "0x219cc0, 703,680 B beyond the end of L1 at 0x16e000", text)
 
     def test_stacks_have_no_frames_of_the_preload(self):
         running, _, seen = self.look("today", PROGRAMS, "parts", TIDEMARK_STACKS="24")
@@ -76,6 +88,13 @@ class Parts(Case):
             self.assertFalse([m for m in modules if m and "tidemark-metal" in m])
             self.assertIn("libtt_metal.so", modules)
             self.assertIn("metal_programs", modules)
+        self.assertEqual(running.finish()[0], 0)
+
+    def test_the_place_of_a_buffer_is_outside_of_the_runtime(self):
+        running, _, _ = self.look("today", PROGRAMS, "trace", "replay", TIDEMARK_STACKS="24")
+        text = tidemark("dump", "--dir", self.directory)
+        self.assertIn("standin_allocate", text)
+        self.assertNotIn("tt::tt_metal::", text)
         self.assertEqual(running.finish()[0], 0)
 
 

@@ -1,5 +1,7 @@
 """Circular buffers and the other memory of programs."""
 
+import os
+import pathlib
 import unittest
 
 from standin import PROGRAMS, RELEASES, Case, dump, facts_of
@@ -43,14 +45,15 @@ class Programs(Case):
             with self.subTest(release=release):
                 running, _, seen = self.look(release, PROGRAMS, "recb")
                 self.assertEqual(circular(seen), [(105664, 8192, False, SQUARE)])
+                self.assertEqual(kind_of(seen, "cb")["rereports"], 0) # the old one ended
                 self.assertEqual(running.finish()[0], 0)
 
     def test_they_end_with_their_program(self):
-        for release in RELEASES[1:]: # v0.57 says nothing when a program ends
+        for release in RELEASES: # v0.57 says nothing when a program ends, but its device is closed
             with self.subTest(release=release):
                 running, _, _ = self.look(release, PROGRAMS, "prog", TIDEMARK_KEEP="1")
                 self.assertEqual(running.finish()[0], 0)
-                end = next(p for p in dump(self.directory) if p["pid"] == running.process.pid)
+                end = self.at_the_end(running)
                 self.assertEqual(circular(end), [])
 
     def test_thousands_of_programs(self):
@@ -62,6 +65,16 @@ class Programs(Case):
                 self.assertEqual(max(c[1] for c in circular(seen)), most)
                 self.assertEqual(seen["lost_events"], 0)
                 self.assertEqual(running.finish()[0], 0)
+
+    def test_programs_without_names_do_not_fill_the_ledger(self):
+        sizes = []
+        for total in ("5000", "20000"):
+            running, _, seen = self.look("today", PROGRAMS, "programs", total, "10", "nameless")
+            names = {b["name"] for b in seen["buffers"] if b["kind"] == "cb"}
+            self.assertEqual((len(circular(seen)), names), (10, {"programs without a name"}))
+            sizes.append(512 * os.stat(seen["ledger"]).st_blocks)
+            self.assertEqual(running.finish()[0], 0)
+        self.assertLess(sizes[1] - sizes[0], 256 * 1024)
 
     def test_the_operation_is_named(self):
         for release in ("v0.66", "today"):
@@ -87,6 +100,42 @@ class Programs(Case):
                     kind = kind_of(seen, name)
                     self.assertEqual((kind["out_of_memory"], kind["last_out_of_memory_bytes"]), (1, size), name)
                 self.assertIn("clash with L1 buffers", text)
+                # The refused program has nothing on the device, and a clash is no lack of memory.
+                self.assertEqual([b for b in seen["buffers"] if b["kind"] == "cb"], [])
+                self.assertIsNone(kind_of(seen, "cb"))
+                self.assertIsNone(kind_of(seen, "kernel"))
+                clash, = [f for f in seen["findings"] if f["finding"] == "clash"]
+                self.assertEqual((clash["cb_begin"], clash["cb_end"], clash["devices"], clash["clashes"]),
+                                 (105664, 629952, 2, 1))
+                self.assertEqual(clash["cb_end"] - clash["overlap_bytes"], clash["lowest_l1"])
+                self.assertIn("ends at %d" % clash["cb_end"], text)
+                self.assertIn("allocated at %d" % clash["lowest_l1"], text)
+                self.assertEqual(running.finish()[0], 0)
+
+    def test_a_refused_program_that_is_launched_again(self):
+        for release in RELEASES:
+            with self.subTest(release=release):
+                running, text, seen = self.look(release, PROGRAMS, "retry")
+                self.assertEqual((text.count("refused"), text.count("launched")), (2, 1))
+                cbs = [b for b in seen["buffers"] if b["kind"] == "cb" and b["device"] == 0]
+                self.assertEqual(sorted(b["address"] for b in cbs), [105664 + 65536 * i for i in range(8)])
+                cb = kind_of(seen, "cb")
+                self.assertEqual((cb["reserved_bytes"], cb["peak_reserved_bytes"], cb["allocations"]), (8 * 65536 * 4,) * 2 + (8,))
+                code = kind_of(seen, "kernel")
+                self.assertEqual(code and (code["asked_bytes"], code["allocations"]),
+                                 (1268, 1) if release in ("v0.66", "today") else None)
+                self.assertEqual([(f["clashes"], f["severity"]) for f in seen["findings"] if f["finding"] == "clash"], [(2, "danger")])
+                self.assertEqual(running.finish()[0], 0)
+
+    def test_what_is_refused_for_another_reason_is_no_lack_of_memory(self):
+        for release in RELEASES:
+            with self.subTest(release=release):
+                running, text, seen = self.look(release, PROGRAMS, "wrong")
+                self.assertEqual(text.count("refused: L1_SMALL"), 2)
+                for device in seen["devices"]:
+                    self.assertEqual({k["kind"]: k["out_of_memory"] for k in device["kinds"] if k["out_of_memory"]}, {})
+                self.assertIn(b"metal: the runtime refused a buffer for another reason than lack of memory",
+                              pathlib.Path(seen["ledger"]).read_bytes())
                 self.assertEqual(running.finish()[0], 0)
 
 

@@ -5,7 +5,7 @@ import os
 import subprocess
 import unittest
 
-from standin import BIN, PRELOAD, PROGRAMS, RELEASES, Case, environment
+from standin import BIN, PRELOAD, PROGRAMS, RELEASES, Case, dump, environment
 
 
 class Traces(Case):
@@ -41,6 +41,8 @@ class Traces(Case):
                 self.assertNotIn("trace_live", self.findings(seen))
                 self.assertEqual(seen["devices"][0]["traces"][0]["replays"], 0)
                 self.assertEqual(running.finish()[0], 0)
+                for device in self.at_the_end(running)["devices"]:
+                    self.assertIsNotNone(device["traces"][0]["released_age_ns"])
 
 
 class Said(Case):
@@ -56,17 +58,60 @@ class Said(Case):
                     self.assertEqual(running.finish()[0], 0)
 
     def test_pinned_memory(self):
-        running, _, seen = self.look("today", PROGRAMS, "pin", TIDEMARK_KEEP="1")
+        running, _, seen = self.look("today", PROGRAMS, "pin", "2", TIDEMARK_KEEP="1")
         pinned = [b for b in seen["buffers"] if b["kind"] not in ("dram", "l1", "l1_small", "trace")]
-        self.assertEqual([b["asked_bytes"] for b in pinned], [1 << 20])
+        self.assertEqual([(b["device"], b["asked_bytes"]) for b in pinned], [(0, 1 << 20), (1, 1 << 20)])
         self.assertEqual(running.finish()[0], 0)
+        self.assertEqual(self.at_the_end(running)["buffers"], [])
+
+    def test_pinned_memory_that_moves(self):
+        """It belongs to the object that it has moved to, and is counted once."""
+        running, _, seen = self.look("today", PROGRAMS, "pins", TIDEMARK_KEEP="1")
+        for device in (0, 1):
+            self.assertEqual(sorted(b["asked_bytes"] for b in seen["buffers"] if b["device"] == device), [512, 4096])
+        self.assertEqual(running.finish(), (0, "", ""))
+        end = next(p for p in dump(self.directory) if p["pid"] == running.process.pid)
+        self.assertEqual(end["buffers"], [])
+        for kind in (k for d in end["devices"] for k in d["kinds"]):
+            self.assertEqual((kind["buffers"], kind["double_frees"], kind["unknown_frees"], kind["rereports"]), (0, 0, 0, 0))
+
+    def test_a_device_that_is_open_and_idle(self):
+        """Before v0.61, nothing tells of it before the first buffer."""
+        for release in RELEASES[1:]:
+            with self.subTest(release=release):
+                running, _, seen = self.look(release, PROGRAMS, "idle")
+                self.assertEqual([(d["device"], d["open"]) for d in seen["devices"]], [(0, True), (1, True)])
+                done = self.run_program(os.path.join(BIN, "tidemark"), "status", "--json", TIDEMARK_DIR=self.directory,
+                                        TIDEMARK_SHM_DIR=self.directory)
+                for device in json.loads(done.stdout)["device_info"]:
+                    total = {k["kind"]: k["total"] for k in device["memory"]["kinds"]}
+                    self.assertEqual((total["dram"], total["l1"]), (12 * 1072340928, 56 * 1360704))
+                self.assertEqual(running.finish()[0], 0)
+
+    def test_a_device_that_was_closed(self):
+        for release in RELEASES:
+            with self.subTest(release=release):
+                running, _, seen = self.look(release, PROGRAMS, "idle", "close", "left")
+                self.assertEqual([(d["device"], d["open"]) for d in seen["devices"]], [(0, False), (1, False)])
+                left = [f for f in seen["findings"] if f["finding"] == "left_at_close"]
+                self.assertEqual([(f["buffers"], f["devices"], f["severity"]) for f in left], [(6, 2, "info")])
+                self.assertEqual(running.finish(), (0, "", ""))
+
+    def test_nothing_is_left_by_a_program_that_cleans_up(self):
+        for release in RELEASES:
+            with self.subTest(release=release):
+                running, _, _ = self.look(release, PROGRAMS, "prog", TIDEMARK_KEEP="1")
+                self.assertEqual(running.finish()[0], 0)
+                end = next(p for p in dump(self.directory) if p["pid"] == running.process.pid)
+                self.assertEqual([d["open"] for d in end["devices"]], [False, False])
+                self.assertNotIn("left_at_close", [f["finding"] for f in end["findings"]])
 
     def test_open_close_and_the_names_of_cards(self):
         for release in RELEASES:
             for card, shape in (("n300", ("1", "2")), ("p150", ("1", "1")), ("n150", ("1", "1"))):
                 with self.subTest(release=release, card=card):
                     running, _, seen = self.look(release, PROGRAMS, "mesh", *shape, card)
-                    self.assertIn(seen["devices"][0]["card"], (card, card + "a", card + "b", None))
+                    self.assertEqual(seen["devices"][0]["card"], card if card == "n300" else None) # its grid says it
                     self.assertEqual(running.finish()[0], 0)
 
 
@@ -82,6 +127,12 @@ class Run(Case):
         with open(report, encoding="utf-8") as file:
             return json.load(file)["run"], done
 
+    def test_buffers_that_were_live_at_the_close_are_not_called_freed(self):
+        summary, done = self.summary("today", "late", 0)
+        self.assertIn("left_at_close", [f["finding"] for f in summary["processes"][0]["findings"]])
+        self.assertNotIn("every buffer was freed", done.stderr)
+        self.assertIn("no live buffers at the end", done.stderr)
+
     def test_a_program_that_fails(self):
         summary, done = self.summary("today", "exceptions", 7)
         self.assertIn("caught again", done.stdout)
@@ -93,8 +144,15 @@ class Run(Case):
         for release in RELEASES:
             with self.subTest(release=release):
                 summary, _ = self.summary(release, "oom", 0)
-                clash = next(f for f in summary["processes"][0]["findings"] if f["finding"] == "clash")
-                self.assertEqual((clash["clashes"], clash["cb_end"]), (2, 105664 + 16 * 131072))
+                found = {f["finding"]: f for f in summary["processes"][0]["findings"]}
+                clash, beyond = found["clash"], found["beyond_l1"]
+                self.assertEqual((clash["clashes"], clash["cb_end"], clash["l1_bytes"]), (1, 629952, None))
+                self.assertEqual((beyond["clashes"], beyond["cb_end"], beyond["l1_bytes"], beyond["lowest_l1"]),
+                                 (1, 105664 + 16 * 131072, 1499136, None))
+                self.assertEqual(beyond["excess_bytes"], beyond["cb_end"] - beyond["l1_bytes"])
+                self.assertIn("need 2,097,152 of the 1,393,472 B that a core has for them", beyond["text"])
+                for kind in (k for d in summary["processes"][0]["devices"] for k in d["kinds"]):
+                    self.assertNotEqual(kind["kind"], "cb")
 
 
 if __name__ == "__main__":

@@ -184,6 +184,12 @@ class Overview(unittest.TestCase):
             s.wait(lambda text: re.search(r"^  DRAM .*  highest seen +\d", text, re.M), "what was seen")
             self.assertNotRegex(s.text(), r"(?m)^  DRAM .*  peak +\d")
 
+    def test_an_estimate_is_marked(self):
+        with start("estimated=1") as s:
+            s.wait(lambda text: re.search(r"^  DRAM .* ~7\.44 GiB of 12 GiB  free +~4\.56 GiB .*  peak +~8\.58 GiB", text, re.M),
+                   "its mark")
+            self.assertRegex(s.text(), r"(?m)^ +\d+ anna .* ~\d+\.\d+GiB +~\d+\.\d+MiB")
+
     def test_boards_are_no_devices(self):
         with start("devices=6", "boards=2") as s:
             s.wait_for("1000 anna")

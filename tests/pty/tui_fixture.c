@@ -49,8 +49,8 @@ enum { FIRST_PID = 1000, EVENTS_AT_ONCE = 3 };
 
 static struct settings {
 	long devices, processes, buffers, interval, frames, ascii, no_colour, no_mouse, read_only, pid, unknown, nocard,
-		virtual, hazards, seen, boards, hostile, failing, few, limits, growing, gap, problems, target, start,
-		moving, crash, cost;
+		virtual, hazards, seen, estimated, boards, hostile, failing, few, limits, growing, gap, problems,
+		target, start, moving, crash, cost;
 	const char *device, *settings;
 } set = { .devices = 1, .processes = 3, .buffers = 12, .interval = 100, .gap = 500000 };
 
@@ -72,6 +72,7 @@ static const struct {
 	{ "nocard", &set.nocard },
 	{ "virtual", &set.virtual },
 	{ "seen", &set.seen },
+	{ "estimated", &set.estimated },
 	{ "boards", &set.boards },
 	{ "hostile", &set.hostile },
 	{ "failing", &set.failing },
@@ -126,6 +127,7 @@ static void set_kind(struct tdm_picture_kind *kind, uint64_t total, unsigned per
 	kind->largest_free = kind->free / 2;
 	kind->peak = kind->used + kind->free / 4;
 	kind->peak_is_seen = set.seen != 0;
+	kind->is_estimated = set.estimated != 0;
 	kind->asked = kind->used;
 	kind->buffers = (uint64_t)set.buffers;
 	kind->unattributed = kind->used; /* until processes take their part */
@@ -201,6 +203,7 @@ static void make_holding(
 			part += step % 100 * MIB;
 		holding->kinds[k].used = part;
 		holding->kinds[k].peak = part * 2;
+		holding->kinds[k].is_estimated = kind->is_estimated;
 		holding->kinds[k].buffers = (uint64_t)set.buffers;
 		holding->kinds[k].from = kind->used_from;
 		kind->unattributed -= part;

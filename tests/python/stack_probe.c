@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define outside __attribute__((visibility("default")))
 
@@ -14,6 +16,7 @@ int probe_back(uint64_t id, int (*callback)(uint64_t id));
 int probe_in_handler(uint64_t id);
 int probe_with_error(uint64_t id);
 int probe_at_exit(uint64_t id);
+int probe_set_version(unsigned long version);
 
 extern int probe_is_inside;
 outside int probe_is_inside; /* the library */
@@ -84,4 +87,14 @@ outside int probe_at_exit(uint64_t id)
 {
 	exit_id = id;
 	return atexit(report_at_exit);
+}
+
+/* As if the interpreter were of another version. Its objects stay as they are. */
+outside int probe_set_version(unsigned long version)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)dlsym(RTLD_DEFAULT, "Py_Version");
+	if (at == 0 || mprotect((void *)(at / page * page), page, PROT_READ | PROT_WRITE) != 0)
+		return -1;
+	memcpy((void *)at, &version, sizeof version);
+	return 0;
 }

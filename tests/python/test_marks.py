@@ -95,8 +95,28 @@ class Order(unittest.TestCase):
             def forward(self, x):
                 return x
 
+            @tidemark.phase("LOAD")
+            @classmethod
+            def load(cls, x):
+                return cls, x
+
+            @staticmethod
+            @tidemark.phase("SAVE")
+            def save(x):
+                return x
+
+            @tidemark.phase("SAVE")
+            @staticmethod
+            def save_again(x):
+                return x
+
         self.assertEqual(Model().forward(3), 3)
         self.check("FORWARD")
+        self.assertEqual((Model.load(4), Model().load(5)), ((Model, 4), (Model, 5)))
+        self.assertEqual((Model.save(1), Model().save(2), Model.save_again(3), Model().save_again(4)), (1, 2, 3, 4))
+        self.check("LOAD", "LOAD", "SAVE", "SAVE", "SAVE", "SAVE")
+        with self.assertRaisesRegex(TypeError, "phase decorates functions, not classes"):
+            tidemark.phase("X")(Model)
 
     def test_a_generator_has_the_phase_while_it_runs(self):
         closed = []

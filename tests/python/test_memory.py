@@ -153,9 +153,15 @@ class Memory(unittest.TestCase):
 
 class Processes(unittest.TestCase):
     def test_the_default_device(self):
-        self.assertEqual(check_python(self, "import tidemark\ntidemark.alloc('dram', 1, 10, device=5)\n"
-                                      "tidemark.alloc('dram', 1, 20, device=3)\nprint(tidemark.memory_allocated(), tidemark.devices())",
-                                      TIDEMARK="1"), "20 [3, 5]\n")
+        """None, and what torch means by a device without a number."""
+        self.assertEqual(check_python(self, """
+import tidemark
+class Device: # as torch.device("tt") is
+    type, index = "tt", None
+tidemark.alloc('dram', 1, 10, device=5)
+tidemark.alloc('dram', 1, 20, device=3)
+print([tidemark.memory_allocated(device) for device in (None, "tt", Device(), "tt:5", 5)], tidemark.devices())
+""", TIDEMARK="1"), "[20, 20, 20, 10, 10] [3, 5]\n")
 
     def test_off(self):
         self.assertEqual(check_python(self, "import tidemark\ntidemark.reset_peak_memory_stats()\n"

@@ -83,7 +83,7 @@ def test_any_kind():
     use(2 * MIB, "trace")
 """, "--tidemark")
         self.check(done, "5 failed, 1 passed",
-                   "dram: the peak of 8193 MiB is above the limit of 8 GiB (on device 0; 0 B was held before the test, at most 1 buffers)",
+                   "dram: the peak of 8193 MiB is above the limit of 8 GiB (on device 0; 0 B was held before the test, at most 1 buffer)",
                    "l1: the peak of 1.00 MiB is above the limit of 1 MiB (on device 0, in one core; 0 B was held before the test",
                    "dram: the peak of 3 MiB is above the limit of 2 MiB (on device 0; ",
                    "l1: the peak of 2 MiB is above the limit of 1 MiB (on device 0; ",
@@ -227,7 +227,11 @@ def test_never_runs(broken):
     def test_wrong_markers(self):
         for mark, error in {'"hbm=1GiB"': "'hbm' is not a kind of memory; the kinds are dram, l1", '"dram=much"': "'much' is not a size",
                             '"dram=1", device="cuda:0"': "'cuda:0' is not a device", "": "there is no size",
-                            "device=0": "there is no size", "dram=-1": "-1 is not a size"}.items():
+                            "device=0": "there is no size", "dram=-1": "-1 is not a size", "1e9": "1000000000.0 is not a size",
+                            '"dram"': "'dram' has no size; write for example dram=1GiB", '"l1="': "'l1' has no size",
+                            '"dram=1MiB", "dram=2MiB"': "there are two limits for dram",
+                            '"dram=1MiB", dram="1MiB"': "there are two limits for dram", "1, 2": "there are two limits for each kind",
+                            '"dram=1MiB, l1=1KiB"': "'1MiB, l1=1KiB' is not a size"}.items():
             done = self.run_pytest(f"@pytest.mark.limit_device_memory({mark})\ndef test_x(): pass\n")
             self.check(done, "1 error", f"@pytest.mark.limit_device_memory: {error}")
 
@@ -288,6 +292,53 @@ def test_b(): pass
             self.check(strict, "1 failed, 1 passed", "the limit of device memory was not checked: ")
         on = self.run_pytest(limited.format("use(2 * MIB)"), TIDEMARK="1")  # by the environment, or by `tidemark run`
         self.check(on, "1 failed, 1 passed", "the peak of 2 MiB is above")
+
+    def test_without_the_library(self):
+        """Said once; tests run; and no limit seems to be kept."""
+        tests = '@pytest.mark.limit_device_memory("dram=1MiB")\ndef test_x(): pass\ndef test_y(): pass\n'
+        said = "libtidemark cannot be used, so nothing is tracked: /none/such.so"
+        for options in ((), ("--tidemark",), *([("--tidemark", "-n", "2")] if HAS_XDIST else ())):
+            done = self.run_pytest(tests, *options, TIDEMARK_LIBRARY="/none/such.so")
+            self.check(done, "2 passed", f"1 test has limits that were not checked: {said}")
+            self.assertEqual(done.stderr.count(said), 1)
+            self.assertNotIn("turns it on", done.stdout)
+        self.check(self.run_pytest(tests, "--tidemark-strict", TIDEMARK_LIBRARY="/none/such.so"), "1 failed, 1 passed", said)
+
+    def test_wrong_options(self):
+        for options, error in {("--most-device-memory=-1",): "'-1' is not a number of tests", ("-o", "most_device_memory=x"): "'x' is not a number",
+                               ("--device-memory-json", "/none/x.json"): "No such file or directory: '/none/x.json'"}.items():
+            done = self.run_pytest("def test_x(): pass\n", *options)
+            self.assertEqual((done.returncode, done.stdout), (4, ""))
+            self.assertIn(error, done.stderr)
+            self.assertNotIn("INTERNALERROR", done.stderr)
+
+    def test_tests_of_all_sorts(self):
+        """Of unittest, with parameters that have markers, in forked children, and with children of their own."""
+        done = self.run_pytest("""
+import os, unittest
+
+class Old(unittest.TestCase):
+    @pytest.mark.limit_device_memory("dram=1MiB")
+    def test_old(self):
+        for size in (1, 2):
+            with self.subTest(size=size):
+                use(size * MIB)
+
+@pytest.mark.limit_device_memory("dram=2MiB")
+@pytest.mark.parametrize("size", [2, 3, pytest.param(4, marks=pytest.mark.limit_device_memory("dram=4MiB"))])
+def test_parameters(size):
+    use(size * MIB)
+
+@pytest.mark.limit_device_memory("dram=1MiB")
+def test_child():
+    child = os.fork()
+    if child == 0:
+        use(9 * MIB)  # in a ledger of its own
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    use(1 * MIB)
+""", "--tidemark")
+        self.check(done, "2 failed, 3 passed", "FAILED test_it.py::Old::test_old", "FAILED test_it.py::test_parameters[3]")
 
     def test_the_largest_buffers(self):
         done = self.run_pytest("""

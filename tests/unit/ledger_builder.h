@@ -318,7 +318,8 @@ static inline void builder_free(struct builder *b, uint64_t device, uint32_t pla
 	b->ticks++;
 }
 
-/* What the runtime said about a device: statistics, two traces, a buffer that waits and one that is judged. */
+/* What the runtime said about a device: statistics, two traces, a buffer that waits and one that is judged, and clashes
+ * of two types. */
 static inline void builder_told(struct builder *b, uint64_t device, uint32_t name, uint32_t stack)
 {
 	uint64_t offset = builder_area(b, sizeof(struct tdm_ledger_runtime));
@@ -330,7 +331,8 @@ static inline void builder_told(struct builder *b, uint64_t device, uint32_t nam
 		.hazards_lost = 2,
 		.trace_count = 2,
 		.waiting_count = 1,
-		.judged_count = 2 };
+		.judged_count = 2,
+		.clash_types = 1 << TDM_CLASH_L1 | 1 << TDM_CLASH_BEYOND };
 	told->statistics[TDM_KIND_DRAM] =
 		(struct tdm_ledger_statistics){ 3, 4096, 1 << 20, 1 << 19, 8192, 1, BUILDER_TICKS + 5, 0 };
 	for (uint64_t i = 0; i < 2; i++)
@@ -353,6 +355,16 @@ static inline void builder_told(struct builder *b, uint64_t device, uint32_t nam
 			.replay_stack = i == 1 ? stack : 0,
 			.state = (uint8_t)i,
 			.kind = TDM_KIND_L1 };
+	for (uint64_t i = TDM_CLASH_L1; i <= TDM_CLASH_BEYOND; i++)
+		told->clashes[i] = (struct tdm_ledger_clash){ .count = 2 + i,
+			.tsc = BUILDER_TICKS + 4,
+			.begin = 0x1000,
+			.end = 0x9000 + i,
+			.limit = 0x8000,
+			.program = name,
+			.range_count = 1,
+			.range = { 0, 1, 7, 2 },
+			.kind = TDM_KIND_CB };
 }
 
 /* Two counters and a remark. */

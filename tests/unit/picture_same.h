@@ -141,13 +141,17 @@ static inline void check_buffer(const struct tdm_picture *a, const struct tdm_bu
 	assert_memory_equal(row_x, row_y, sizeof row_x);
 }
 
-/* Texts and stacks of notes and hazards. */
+/* Texts and stacks of notes, hazards and clashes. */
 static inline void check_told(const struct tdm_picture *a, const struct tdm_picture *b)
 {
 	for (size_t p = 0; p < a->process_count; p++)
 		for (size_t i = 0; i < a->processes[p].note_count; i++)
 			assert_string_equal(tdm_picture_text(a, a->processes[p].notes[i].text),
 				tdm_picture_text(b, b->processes[p].notes[i].text));
+	for (size_t h = 0; h < a->holding_count; h++)
+		for (size_t i = 0; i < a->holdings[h].clash_count; i++)
+			assert_string_equal(tdm_picture_text(a, a->holdings[h].clashes[i].program),
+				tdm_picture_text(b, b->holdings[h].clashes[i].program));
 	for (size_t h = 0; h < a->holding_count; h++)
 		for (size_t i = 0; i < a->holdings[h].hazard_count; i++) {
 			const struct tdm_picture_hazard *x = &a->holdings[h].hazards[i],

@@ -124,7 +124,7 @@ static struct tdm_ledger *run_kept(const struct job *job)
 	return take_ledger();
 }
 
-static void check_no_faults(const struct tdm_ledger *ledger, uint64_t out_of_memory)
+static void check_no_faults(struct tdm_ledger *ledger, uint64_t clashes)
 {
 	for (int loss = 0; loss < TDM_LOSS_COUNT; loss++)
 		assert_int_equal(tdm_ledger_lost(ledger, (enum tdm_ledger_loss)loss), 0);
@@ -134,8 +134,14 @@ static void check_no_faults(const struct tdm_ledger *ledger, uint64_t out_of_mem
 			assert_int_equal(faults->double_frees, 0);
 			assert_int_equal(faults->unknown_frees, 0);
 			assert_int_equal(faults->rereports, 0);
-			assert_int_equal(faults->out_of_memory, kind == TDM_KIND_CB ? out_of_memory : 0);
+			assert_int_equal(faults->out_of_memory, 0);
 		}
+	for (size_t i = 0; i < tdm_ledger_device_count(ledger); i++) {
+		static struct tdm_ledger_runtime told;
+		const struct tdm_ledger_runtime_head nothing = { 0 };
+		bool has_told = tdm_ledger_told(ledger, i, &nothing, &told) == 1;
+		assert_int_equal(has_told ? told.clashes[TDM_CLASH_L1].count : 0, clashes);
+	}
 }
 
 /* Hundredths of a MB, rounded as the table rounds them. */

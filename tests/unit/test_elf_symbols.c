@@ -33,7 +33,7 @@ struct image {
 	} gnu;
 	char strings[96];
 	Elf64_Sym all[2];
-	Elf64_Shdr sections[3];
+	Elf64_Shdr sections[4];
 };
 
 #define AT(member) (BASE + offsetof(struct image, member))
@@ -62,7 +62,7 @@ static struct image image_new(void)
 			.e_phentsize = sizeof(Elf64_Phdr),
 			.e_phnum = 2,
 			.e_shentsize = sizeof(Elf64_Shdr),
-			.e_shnum = 3,
+			.e_shnum = 4,
 		},
 		.segments = {
 			{ .p_type = PT_LOAD, .p_vaddr = BASE, .p_filesz = sizeof f, .p_memsz = sizeof f },
@@ -84,6 +84,7 @@ static struct image image_new(void)
 			{ 0 },
 			{ .sh_type = SHT_SYMTAB, .sh_offset = offsetof(struct image, all), .sh_size = sizeof f.all, .sh_link = 2 },
 			{ .sh_type = SHT_STRTAB, .sh_offset = offsetof(struct image, strings), .sh_size = sizeof f.strings },
+			{ .sh_type = SHT_DYNSYM, .sh_offset = offsetof(struct image, symbols), .sh_size = sizeof f.symbols },
 		},
 	};
 	memcpy(f.strings, texts, sizeof texts);
@@ -161,6 +162,31 @@ static void the_old_hash_table_counts_symbols_too(void **state)
 	tdm_elf_object_done(&object);
 }
 
+/* Linkers write such a table for programs that only use functions of others: it counts one symbol. */
+static void an_empty_hash_table_hides_no_imports(void **state)
+{
+	(void)state;
+	for (int variant = 0; variant < 5; variant++) {
+		struct image f = image_new();
+		uint8_t has[NAMES];
+		for (size_t i = 1; i < SYMBOLS; i++)
+			f.symbols[i].st_shndx = SHN_UNDEF;
+		f.gnu.head[0] = f.gnu.head[1] = 1;
+		f.gnu.buckets[0] = 0;
+		/* Section headers that are missing, or say what cannot be: the next table of the loader ends this one.
+		 */
+		f.header.e_shnum = variant == 1 ? 0 : f.header.e_shnum;
+		f.sections[3].sh_size = variant == 2 ? UINT64_MAX : f.sections[3].sh_size;
+		f.sections[3].sh_offset -= variant == 3;
+		f.sections[1].sh_offset = variant == 4 ? UINT64_MAX - 3 : f.sections[1].sh_offset;
+		struct tdm_elf_object object = good(&f, has);
+		assert_int_equal(object.symbol_count, SYMBOLS);
+		for (size_t i = 0; i < 4; i++)
+			assert_int_equal(has[i], TDM_ELF_IMPORTED);
+		tdm_elf_object_done(&object);
+	}
+}
+
 static void without_section_headers_only_hidden_symbols_are_missed(void **state)
 {
 	(void)state;
@@ -181,15 +207,23 @@ static void without_section_headers_only_hidden_symbols_are_missed(void **state)
 	tdm_elf_object_done(&object);
 }
 
-static void calls_of_a_symbolic_library_never_leave_it(void **state)
+/* Calls of a symbolic library never leave it. A static program that is loaded anywhere names no loader, as a library.
+ */
+static void flags_tell_symbolic_libraries_and_static_programs(void **state)
 {
 	(void)state;
-	struct image f = image_new();
-	uint8_t has[NAMES];
-	f.dynamic[7] = (Elf64_Dyn){ DT_FLAGS, { DF_SYMBOLIC } };
-	struct tdm_elf_object object = good(&f, has);
-	assert_true(object.is_symbolic);
-	tdm_elf_object_done(&object);
+	static const Elf64_Dyn flags[] = { { DT_FLAGS, { DF_SYMBOLIC } }, { DT_SYMBOLIC, { 0 } },
+		{ DT_FLAGS_1, { DF_1_PIE | DF_1_NOW } } };
+	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+		struct image f = image_new();
+		uint8_t has[NAMES];
+		f.dynamic[7] = flags[i];
+		struct tdm_elf_object object = good(&f, has);
+		assert_int_equal(object.is_symbolic, flags[i].d_tag != DT_FLAGS_1);
+		assert_int_equal(object.is_pie, flags[i].d_tag == DT_FLAGS_1);
+		assert_false(object.has_interpreter);
+		tdm_elf_object_done(&object);
+	}
 }
 
 static void a_static_program_has_nothing_for_the_loader(void **state)
@@ -225,11 +259,12 @@ static void damage_is_refused_with_a_reason(void **state)
 	refused(&f, sizeof f, "the names of symbols reach beyond the end of the file");
 	f = image_new(), f.dynamic[0].d_un.d_val = sizeof texts + 7;
 	refused(&f, sizeof f, "the name of a needed library is missing");
-	f = image_new(), f.dynamic[6] = (Elf64_Dyn){ DT_HASH, { AT(hash) } }, f.hash[1] = UINT32_MAX;
+	f = image_new(), f.dynamic[6] = (Elf64_Dyn){ DT_HASH, { AT(hash) } }, f.hash[1] = UINT32_MAX,
+	f.header.e_shnum = 0;
 	refused(&f, sizeof f, "more symbols than can be read");
-	f = image_new(), f.gnu.head[2] = UINT32_MAX;
+	f = image_new(), f.gnu.head[2] = UINT32_MAX, f.header.e_shnum = 0;
 	refused(&f, sizeof f, "the file is shorter than its headers say");
-	f = image_new(), f.gnu.buckets[1] = UINT32_MAX;
+	f = image_new(), f.gnu.buckets[1] = UINT32_MAX, f.header.e_shnum = 0;
 	refused(&f, sizeof f, "the file is shorter than its headers say");
 	f = image_new(), f.segments[1].p_filesz = UINT64_MAX;
 	refused(&f, sizeof f, "the loader's section is too long");
@@ -281,8 +316,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_symbol_is_defined_used_hidden_or_not_there),
 		cmocka_unit_test(the_old_hash_table_counts_symbols_too),
+		cmocka_unit_test(an_empty_hash_table_hides_no_imports),
 		cmocka_unit_test(without_section_headers_only_hidden_symbols_are_missed),
-		cmocka_unit_test(calls_of_a_symbolic_library_never_leave_it),
+		cmocka_unit_test(flags_tell_symbolic_libraries_and_static_programs),
 		cmocka_unit_test(a_static_program_has_nothing_for_the_loader),
 		cmocka_unit_test(damage_is_refused_with_a_reason),
 		cmocka_unit_test(any_damage_is_survived),

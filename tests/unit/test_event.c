@@ -119,6 +119,64 @@ static void core_ranges_are_rectangles(void **state)
 	assert_false(tdm_event_is_valid(&event));
 }
 
+/* What the runtime said: lists without entries, texts without bytes, and numbers of kinds and states out of range. */
+static void what_the_runtime_said_is_checked(void **state)
+{
+	(void)state;
+	struct tdm_hazard hazard = { .state = TDM_HAZARD_FREED, .kind = TDM_KIND_L1 };
+	struct tdm_clash clash = { .type = TDM_CLASH_UNKNOWN, .kind = TDM_KIND_CB, .count = 1 };
+	struct tdm_told told = { .hazards = &hazard, .hazard_count = 1, .clashes = &clash, .clash_count = 1 };
+	struct tdm_event event = event_of(TDM_OP_TOLD);
+	assert_false(tdm_event_is_valid(&event)); /* nothing was said */
+	event.told = &told;
+	assert_true(tdm_event_is_valid(&event));
+#define REFUSES(member, bad)                              \
+	do {                                              \
+		const __typeof__(member) good = (member); \
+		(member) = (bad);                         \
+		assert_false(tdm_event_is_valid(&event)); \
+		(member) = good;                          \
+		assert_true(tdm_event_is_valid(&event));  \
+	} while (0)
+	REFUSES(told.hazards, NULL);
+	REFUSES(told.clashes, NULL);
+	REFUSES(told.trace_count, 1);
+	REFUSES(hazard.state, TDM_HAZARD_STATES);
+	REFUSES(hazard.kind, TDM_KIND_COUNT);
+	REFUSES(hazard.frame_count, 1);
+	REFUSES(hazard.replay_frame_count, TDM_FRAMES_MAX + 1);
+	REFUSES(hazard.name.len, 1);
+	REFUSES(hazard.program.len, 1);
+	REFUSES(clash.type, TDM_CLASH_TYPES);
+	REFUSES(clash.kind, TDM_KIND_COUNT);
+	REFUSES(clash.count, 0);
+	REFUSES(clash.range.x0, 1);
+	REFUSES(clash.range.y0, 1);
+	REFUSES(clash.program.len, 1);
+}
+
+static void notes_and_steps_are_checked(void **state)
+{
+	(void)state;
+	struct tdm_note list[2] = { { .text = tdm_str_of("metal:allocate"), .value = 3 }, { .is_remark = true } };
+	struct tdm_notes notes = { .list = list, .count = 2 };
+	struct tdm_event event = event_of(TDM_OP_NOTES);
+	assert_false(tdm_event_is_valid(&event));
+	event.notes = &notes;
+	assert_true(tdm_event_is_valid(&event));
+	REFUSES(notes.list, NULL);
+	REFUSES(list[1].text.len, 5);
+	event = event_of(TDM_OP_STEP);
+	for (uint64_t step = 0; step <= TDM_STEP_END; step++) {
+		event.size = step;
+		assert_int_equal(tdm_event_is_valid(&event), step != 0 && step != TDM_STEP_END);
+		assert_int_equal(strcmp(tdm_step_name(step), "unknown") == 0, step == 0 || step == TDM_STEP_END);
+	}
+	event.size = UINT64_MAX;
+	assert_false(tdm_event_is_valid(&event));
+	assert_string_equal(tdm_step_name(UINT64_MAX), "unknown");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -129,6 +187,8 @@ int main(void)
 		cmocka_unit_test(a_fixed_allocation_needs_an_address),
 		cmocka_unit_test(descriptions_need_a_text),
 		cmocka_unit_test(core_ranges_are_rectangles),
+		cmocka_unit_test(what_the_runtime_said_is_checked),
+		cmocka_unit_test(notes_and_steps_are_checked),
 	};
 	return cmocka_run_group_tests_name("event", tests, NULL, NULL);
 }

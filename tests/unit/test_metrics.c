@@ -176,6 +176,7 @@ static void make_one(struct make *make)
 	device->space_ns = 1;
 	make_process(make, 4242, "python3 train.py \"x\"\ny");
 	make_amount(make, make_holding(make, 0), TDM_KIND_DRAM, 8 * MAKE_GIB);
+	device->kinds[TDM_KIND_L1_SMALL].is_estimated = true;
 	make->holdings[0].kinds[TDM_KIND_DRAM].allocs = 10;
 	make->holdings[0].kinds[TDM_KIND_DRAM].out_of_memory = 2;
 }
@@ -198,6 +199,9 @@ static void a_device_has_its_figures_and_nothing_that_is_unknown(void **state)
 	assert_has(text, "\ntt_fragmentation_ratio{" DEVICE_0 ",kind=\"dram\"} 0.6666666667\n");
 	assert_has(text, "\ntt_buffers{" DEVICE_0 ",kind=\"dram\"} 3\n");
 	assert_has(text, "\ntt_banks{" DEVICE_0 ",kind=\"dram\"} 12\n");
+	assert_has(text, "\ntt_estimated{" DEVICE_0 ",kind=\"dram\"} 0\n");
+	assert_has(text, "\ntt_estimated{" DEVICE_0 ",kind=\"l1_small\"} 1\n");
+	assert_has_not(text, "\ntt_estimated{" DEVICE_0 ",kind=\"l1\"}");
 	assert_has(text, "\ntt_temperature_celsius{" DEVICE_0 "} 47.25\n");
 	assert_has(text, "\ntt_l1_core_bytes{" DEVICE_0 "} 1499136\n");
 	assert_has(text, "\ntt_device_info{" DEVICE_0 ",card=\"n150\",number=\"0\",node=\"0\",sort=\"chip\"} 1\n");

@@ -296,6 +296,81 @@ static void clocks(void **state)
 	builder_done(&b);
 }
 
+/* What is read of the clashes in the sample after a change. Returns how much was refused. */
+static uint64_t read_clashes(struct builder *b, void (*change)(struct builder *, struct tdm_ledger_runtime *),
+	struct tdm_ledger_clash *clashes)
+{
+	static struct tdm_ledger_runtime told;
+	const struct tdm_ledger_runtime_head nothing = { 0 };
+	builder_sample(b);
+	struct tdm_ledger_device *device = builder_device(b, builder_header(b)->device_offset[0]);
+	change(b, builder_at(b, device->runtime_offset));
+	struct tdm_ledger *ledger = open_good(b);
+	/* What is left of an earlier ledger must not be taken for this one's. */
+	memset(&told, 0xff, sizeof told);
+	for (size_t i = 0; i < TDM_CLASH_TYPES; i++)
+		told.clashes[i] = (struct tdm_ledger_clash){ .count = 9, .end = 9, .limit = 8 };
+	assert_int_equal(tdm_ledger_told(ledger, 0, &nothing, &told), 1);
+	memcpy(clashes, told.clashes, sizeof told.clashes);
+	uint64_t refused = tdm_ledger_refused(ledger);
+	tdm_ledger_close(ledger);
+	builder_done(b);
+	return refused;
+}
+
+static void as_it_is(struct builder *b, struct tdm_ledger_runtime *told)
+{
+	(void)b, (void)told;
+}
+
+static void of_minor_4(struct builder *b, struct tdm_ledger_runtime *told)
+{
+	builder_header(b)->minor = 4;
+	told->head.clash_types = 0; /* was reserved */
+}
+
+static void lying_of_minor_4(struct builder *b, struct tdm_ledger_runtime *told)
+{
+	(void)told;
+	builder_header(b)->minor = 4;
+}
+
+static void with_nonsense(struct builder *b, struct tdm_ledger_runtime *told)
+{
+	(void)b;
+	told->head.clash_types = 0xffff;
+	told->clashes[TDM_CLASH_L1].kind = TDM_KIND_COUNT;
+	told->clashes[TDM_CLASH_BEYOND].limit = told->clashes[TDM_CLASH_BEYOND].end; /* nothing is in excess */
+	told->clashes[TDM_CLASH_UNKNOWN] = (struct tdm_ledger_clash){ .count = 1, .range = { 4, 0, 3, 0 } };
+}
+
+static void with_absurd_ends(struct builder *b, struct tdm_ledger_runtime *told)
+{
+	(void)b;
+	told->clashes[TDM_CLASH_L1].end = UINT64_MAX;
+	told->clashes[TDM_CLASH_BEYOND].begin = told->clashes[TDM_CLASH_BEYOND].end + 1;
+}
+
+/* What is impossible is left out and counted; an older ledger has no room for clashes, whatever is there. */
+static void clashes_are_checked(void **state)
+{
+	static const struct {
+		void (*change)(struct builder *, struct tdm_ledger_runtime *);
+		uint64_t refused;
+		bool is_kept;
+	} cases[] = { { as_it_is, 0, true }, { of_minor_4, 0, false }, { lying_of_minor_4, 2, false },
+		{ with_nonsense, 4, false }, { with_absurd_ends, 2, false } };
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct builder b;
+		struct tdm_ledger_clash clashes[TDM_CLASH_TYPES];
+		assert_int_equal(read_clashes(&b, cases[i].change, clashes), cases[i].refused);
+		assert_int_equal(clashes[TDM_CLASH_L1].count, cases[i].is_kept ? 2 : 0);
+		assert_int_equal(clashes[TDM_CLASH_BEYOND].count, cases[i].is_kept ? 3 : 0);
+		assert_int_equal(clashes[TDM_CLASH_UNKNOWN].count, 0);
+	}
+}
+
 static void touch(const char *name)
 {
 	char file[PATH_MAX + 128];
@@ -399,6 +474,7 @@ int main(void)
 		cmocka_unit_test(texts_stacks_modules_and_phases),
 		cmocka_unit_test(blobs_over_several_segments),
 		cmocka_unit_test(clocks),
+		cmocka_unit_test(clashes_are_checked),
 		cmocka_unit_test(liveness_and_reaping),
 		cmocka_unit_test(ones_own_ledger_stays_locked),
 	};

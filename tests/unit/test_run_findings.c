@@ -1,5 +1,5 @@
-/* Findings about traces and statistics, the sizes for opening devices, and L1 that several programs share; on hand-made
- * pictures. */
+/* Findings about traces, statistics and clashes, the sizes for opening devices, and L1 that several programs share; on
+ * hand-made pictures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,6 +78,14 @@ static void give(struct world *world, size_t holding, const struct tdm_picture_h
 	world->make.holdings[holding].hazard_count = count;
 }
 
+/* Finds anew; there are so many findings. */
+static void find(struct world *world, size_t count)
+{
+	assert_false(tdm_findings_done(&world->findings));
+	tdm_run_findings(&world->make.picture, 0, &world->findings);
+	assert_int_equal(world->findings.count, count);
+}
+
 static void expect(const struct world *world, size_t index, const char *what, const char *severity, const char *said)
 {
 	assert_true(index < world->findings.count);
@@ -98,8 +106,7 @@ static void says_what_a_replay_may_have_done(void **context)
 	list[2].count = 3;
 	list[2].program = text(&world, "ttnn::add");
 	give(&world, 0, list, 3);
-	tdm_run_findings(&world.make.picture, 0, &world.findings);
-	assert_int_equal(world.findings.count, 3);
+	find(&world, 3);
 	expect(&world, 0, "trace_live", "danger",
 		"kv_cache: 3 dram buffers of 4 MiB on device 0, the first at 0x4000, were allocated in "
 		"ttnn::add while a captured trace existed and were live when trace 7 was replayed: their content may "
@@ -136,8 +143,7 @@ static void has_one_finding_for_each_place(void **context)
 		list[i][1].asked = MAKE_MIB * (i + 1);
 		give(&world, i, list[i], 2);
 	}
-	tdm_run_findings(&world.make.picture, 0, &world.findings);
-	assert_int_equal(world.findings.count, 2);
+	find(&world, 2);
 	expect(&world, 0, "trace_live", "danger",
 		"8 dram buffers of 4 MiB on 8 devices, the first at 0x4000, were allocated while a captured trace "
 		"existed and were live when trace 7 was replayed: their content may have been overwritten");
@@ -154,8 +160,7 @@ static void says_that_hazards_are_missing(void **context)
 	begin(&world, 2);
 	world.make.holdings[0].hazards_lost = 3;
 	world.make.holdings[1].hazards_lost = 4;
-	tdm_run_findings(&world.make.picture, 0, &world.findings);
-	assert_int_equal(world.findings.count, 1);
+	find(&world, 1);
 	expect(&world, 0, "trace_hazards_lost", "warning",
 		"7 more buffers were allocated while a captured trace existed; the ledger had no room to keep where");
 	end(&world);
@@ -171,8 +176,7 @@ static void ignores_impossible_hazards(void **context)
 	list[0].state = TDM_HAZARD_STATES;
 	list[1].kind = TDM_KIND_COUNT;
 	give(&world, 0, list, 2);
-	tdm_run_findings(&world.make.picture, 0, &world.findings);
-	assert_int_equal(world.findings.count, 0);
+	find(&world, 0);
 	end(&world);
 }
 
@@ -216,15 +220,12 @@ static void compares_with_the_runtime(void **context)
 	struct tdm_holding *holdings = world.make.holdings;
 	holdings[0].statistics[TDM_KIND_DRAM] = (struct tdm_statistics){ .reports = 3, .allocated = 64, .ours = 64 };
 	holdings[1].statistics[TDM_KIND_L1] = (struct tdm_statistics){ .reports = 1 };
-	tdm_run_findings(&world.make.picture, 0, &world.findings);
-	assert_int_equal(world.findings.count, 1);
+	find(&world, 1);
 	expect(&world, 0, "statistics_agree", "ok", "the figures agree with the runtime's allocator (4 reports)");
-	tdm_findings_done(&world.findings);
 	holdings[0].statistics[TDM_KIND_DRAM].differing = 1;
 	holdings[1].statistics[TDM_KIND_L1] =
 		(struct tdm_statistics){ .reports = 5, .allocated = 4096, .ours = 1024, .differing = 2 };
-	tdm_run_findings(&world.make.picture, 0, &world.findings);
-	assert_int_equal(world.findings.count, 2);
+	find(&world, 2);
 	expect(&world, 0, "statistics_differ", "warning",
 		"device 1, l1: the runtime's allocator has 4,096 B in each bank, Tidemark counted 1,024 B (2 of 5 "
 		"reports differed)");
@@ -252,38 +253,109 @@ static void explains_a_difference(void **context)
 			holding->kinds[TDM_KIND_DRAM].unknown_frees = 1;
 		else if (i == 3)
 			world.make.processes[0].lost = 1;
-		tdm_run_findings(&world.make.picture, 0, &world.findings);
-		assert_int_equal(world.findings.count, 1);
+		find(&world, 1);
 		assert_non_null(strstr(world.findings.advice[0].text, reasons[i]));
-		tdm_findings_done(&world.findings);
 	}
 	end(&world);
 }
 
-/* Addresses of the last clash on each device; what another process did is not said. */
-static void names_a_clash(void **context)
+static struct tdm_picture_clash clash(struct world *world, enum tdm_clash_type type, uint64_t end, uint64_t limit)
 {
-	const struct tdm_event events[] = {
-		{ .op = TDM_OP_OOM, .flags = TDM_EVENT_CLASH, .process = 1, .id = 0x5000, .address = 0x4fff },
-		{ .op = TDM_OP_OOM, .flags = TDM_EVENT_CLASH, .process = 1, .id = 0x5a000, .address = 0x58000 },
-		{ .op = TDM_OP_OOM, .flags = TDM_EVENT_CLASH, .process = 1, .device = 1, .id = 0x5a000 },
-		{ .op = TDM_OP_OOM, .process = 1, .id = 0x6a000, .address = 0x68000 },
-		{ .op = TDM_OP_OOM, .flags = TDM_EVENT_CLASH, .process = 2, .id = 0x7a000, .address = 0x78000 },
-	};
+	return (struct tdm_picture_clash){ .type = (uint8_t)type,
+		.kind = TDM_KIND_CB,
+		.count = 1,
+		.begin = 0x1000,
+		.end = end,
+		.limit = limit,
+		.range_count = 1,
+		.x1 = 7,
+		.y1 = 6,
+		.program = text(world, "reader + writer") };
+}
+
+static void give_clashes(struct world *world, size_t holding, const struct tdm_picture_clash *list, size_t count)
+{
+	world->make.holdings[holding].clashes = list;
+	world->make.holdings[holding].clash_count = count;
+}
+
+/* Each type is said, with what was asked for, where it ends, on which cores and how often. */
+static void names_clashes(void **context)
+{
 	struct world world;
 	(void)context;
 	begin(&world, 2);
-	world.make.holdings[1].own_number = 1;
-	world.make.picture.events = events;
-	world.make.picture.event_count = sizeof events / sizeof *events;
-	tdm_run_findings(&world.make.picture, 0, &world.findings);
-	assert_int_equal(world.findings.count, 2);
-	expect(&world, 0, "clash", "danger",
-		"device 0: circular buffers clash with L1 buffers: they end at 0x5a000, the lowest L1 buffer is at "
-		"0x58000, which is 8,192 B too low (2 times, the last is shown)");
+	struct tdm_picture_clash list[] = { clash(&world, TDM_CLASH_L1, 0x5a000, 0x58000),
+		clash(&world, TDM_CLASH_BEYOND, 0x219000, 0x16e000),
+		{ .type = TDM_CLASH_UNKNOWN, .kind = TDM_KIND_CB } };
+	list[0].count = 2;
+	list[0].range_count = 3;
+	list[2].count = 1;
+	give_clashes(&world, 0, list, 3);
+	find(&world, 3);
+	expect(&world, 0, "beyond_l1", "danger",
+		"device 0: circular buffers of reader + writer do not fit into L1: they need 2,195,456 of the "
+		"1,495,040 B "
+		"that a core has for them, and would end at 0x219000, 700,416 B beyond the end of L1 at 0x16e000; "
+		"cores "
+		"0-0 to 7-6 (once)");
 	expect(&world, 1, "clash", "danger",
-		"device 1: circular buffers clash with L1 buffers; where is not known (once)");
-	assert_int_equal(tdm_finding_number(&world.findings, &world.findings.list[0], "overlap_bytes"), 8192);
+		"device 0: circular buffers of reader + writer clash with L1 buffers: they end at 0x5a000, the lowest "
+		"L1 "
+		"buffer is at 0x58000, which is 8,192 B too low; they need 364,544 B in each core; cores 0-0 to 7-6 "
+		"and "
+		"others (2 times, the last is shown)");
+	expect(&world, 2, "clash", "danger",
+		"device 0: circular buffers were refused: they reach into L1 buffers or beyond the end of L1; where is "
+		"not "
+		"known (once)");
+	const struct tdm_finding *found = world.findings.list;
+	assert_int_equal(tdm_finding_number(&world.findings, &found[0], "excess_bytes"), 0xab000);
+	assert_int_equal(tdm_finding_number(&world.findings, &found[0], "l1_bytes"), 0x16e000);
+	assert_int_equal(tdm_finding_number(&world.findings, &found[0], "lowest_l1"), TDM_ADDRESS_UNKNOWN);
+	assert_int_equal(tdm_finding_number(&world.findings, &found[1], "overlap_bytes"), 8192);
+	assert_int_equal(tdm_finding_number(&world.findings, &found[1], "lowest_l1"), 0x58000);
+	assert_int_equal(tdm_finding_number(&world.findings, &found[1], "l1_bytes"), TDM_BYTES_UNKNOWN);
+	assert_int_equal(tdm_finding_number(&world.findings, &found[2], "cb_end"), TDM_ADDRESS_UNKNOWN);
+	assert_string_equal(tdm_finding_word(&world.findings, &found[1], "program"), "reader + writer");
+	end(&world);
+}
+
+/* A mesh refuses a program once for each chip: one finding. Another clash on one of the chips is another one. */
+static void has_one_clash_for_a_mesh(void **context)
+{
+	struct world world;
+	(void)context;
+	begin(&world, 8);
+	const struct tdm_picture_clash same = clash(&world, TDM_CLASH_L1, 0x5a000, 0x58000);
+	const struct tdm_picture_clash other = clash(&world, TDM_CLASH_L1, 0x5a000, 0x57000);
+	uint64_t version = tdm_run_findings_version(&world.make.picture, world.make.processes);
+	for (size_t i = 0; i < 8; i++)
+		give_clashes(&world, i, i == 3 ? &other : &same, 1);
+	find(&world, 2);
+	assert_non_null(strstr(world.findings.list[0].text, "device 3: circular buffers"));
+	assert_non_null(strstr(world.findings.list[1].text, "7 devices, the first is 0: circular buffers"));
+	assert_int_equal(tdm_finding_number(&world.findings, &world.findings.list[1], "devices"), 7);
+	assert_true(tdm_run_findings_version(&world.make.picture, world.make.processes) > version);
+	end(&world);
+}
+
+/* They come from another process, or from another machine. */
+static void ignores_impossible_clashes(void **context)
+{
+	struct world world;
+	(void)context;
+	begin(&world, 1);
+	struct tdm_picture_clash list[5];
+	for (size_t i = 0; i < 5; i++)
+		list[i] = clash(&world, TDM_CLASH_L1, 0x5a000, 0x58000);
+	list[0].type = TDM_CLASH_TYPES;
+	list[1].kind = TDM_KIND_COUNT;
+	list[2].limit = list[2].end;
+	list[3].begin = list[3].end + 1;
+	list[4].count = 0;
+	give_clashes(&world, 0, list, 5);
+	find(&world, 0);
 	end(&world);
 }
 
@@ -369,7 +441,9 @@ int main(void)
 		cmocka_unit_test(shows_both_stacks),
 		cmocka_unit_test(compares_with_the_runtime),
 		cmocka_unit_test(explains_a_difference),
-		cmocka_unit_test(names_a_clash),
+		cmocka_unit_test(names_clashes),
+		cmocka_unit_test(has_one_clash_for_a_mesh),
+		cmocka_unit_test(ignores_impossible_clashes),
 		cmocka_unit_test(finds_the_sizes_for_opening),
 		cmocka_unit_test(tells_unused_and_missing_regions),
 	};

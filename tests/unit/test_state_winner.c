@@ -70,6 +70,42 @@ static void test_winner_ledgers(void **state)
 	world_done(&w);
 }
 
+/* Two programs, and it is not known what a buffer of one of them takes: its bytes are an estimate, and so is the sum.
+ */
+static void test_estimates(void **state)
+{
+	(void)state;
+	struct world w;
+	struct builder b;
+	world_init(&w);
+	int a = put_ledger(&w, 1000);
+	uint64_t device = world_begin_dram(&b);
+	builder_alloc(&b, device,
+		(struct tdm_ledger_slot){ .id = 1,
+			.address = 5000,
+			.asked = 700,
+			.bank_bytes = 700,
+			.banks = 1,
+			.flags = TDM_SLOT_ESTIMATED },
+		(struct tdm_ledger_more){ 0 });
+	builder_device(&b, device)->faults[TDM_KIND_DRAM].estimated = 1;
+	int other = w.holders[world_ledger(&w, &b)];
+	world_process(&w, other, WORLD_START, (int)geteuid());
+	builder_done(&b);
+	const struct tdm_wish wishes[] = { { 0 }, { .parts = TDM_WISH_BUFFERS } };
+	for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
+		const struct tdm_picture *pic = world_look_for(&w, &wishes[i]);
+		const struct tdm_picture_device *d = &pic->devices[0];
+		ASSERT_U64(d->kinds[TDM_KIND_DRAM].used, 2700);
+		assert_true(d->kinds[TDM_KIND_DRAM].is_estimated);
+		ASSERT_U64(d->kinds[TDM_KIND_DRAM].largest_free, UNKNOWN);
+		assert_false(d->kinds[TDM_KIND_SYSTEM].is_estimated);
+		assert_true(find_holding(pic, other, 0)->kinds[TDM_KIND_DRAM].is_estimated);
+		assert_false(find_holding(pic, a, 0)->kinds[TDM_KIND_DRAM].is_estimated);
+	}
+	world_done(&w);
+}
+
 /* Three programs on a device: only the second has a trace region, and the first says that it has none. */
 static void test_regions_of_all(void **state)
 {
@@ -272,6 +308,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_winner_ledgers),
+		cmocka_unit_test(test_estimates),
 		cmocka_unit_test(test_regions_of_all),
 		cmocka_unit_test(test_winner_region),
 		cmocka_unit_test(test_winner_by_number),

@@ -87,6 +87,31 @@ static void a_wide_table_has_bars_words_and_the_whole_command(void **state)
 	tdm_buf_done(&out);
 }
 
+static void an_estimate_is_marked(void **state)
+{
+	(void)state;
+	struct tdm_buf out;
+	struct make make;
+	tdm_buf_init(&out);
+	make_full(&make);
+	make.picture.devices[0].kinds[TDM_KIND_DRAM].is_estimated = true;
+	make.picture.holdings[0].kinds[TDM_KIND_DRAM].is_estimated = true;
+	render(&make, (struct tdm_pick){ 0 }, 80, false, &out);
+	assert_true(widest(out.data) <= 80);
+	assert_has(&out, "  dram         ~9.00GiB   12.00GiB   ~3.00GiB    3.00GiB  >~9.00GiB  75.0% L/M\n");
+	assert_has(&out, "  l1           52.00MiB   85.00MiB   33.00MiB   33.00MiB   52.00MiB  61.1% L\n");
+	assert_has(&out, " ~8192");
+	assert_has(&out, "estimate");
+	render_as(&make, (struct tdm_status_report){ .term.width = 120, .form = TDM_STATUS_SHORT }, &out);
+	assert_has(&out, " ~9.00   12.00 ");
+	render_json(&make, NULL, &out);
+	assert_has(&out, "\"peak\": 9663676416,\"peak_is_exact\": false,\"estimated\": true,");
+	assert_has(&out, "\"peak\": 54525952,\"peak_is_exact\": true,\"estimated\": false,");
+	assert_has(
+		&out, "\"kinds\": [{\"kind\": \"dram\",\"used\": 8589934592,\"peak\": 8589934592,\"estimated\": true,");
+	tdm_buf_done(&out);
+}
+
 static void chips_are_listed_when_there_are_several(void **state)
 {
 	(void)state;
@@ -328,8 +353,8 @@ static void memory_is_in_bytes_with_its_sources(void **state)
 	assert_has(&out, "\"unattributed\": 1073741824,\"stale\": 3145728,");
 	assert_has(&out, "\"source\": \"ledger\",\"total_source\": \"model\",\"rival\": {\"source\": \"metal_shm\","
 			 "\"used\": 10737418240,\"only_there_processes\": 1,\"only_there\": 2147483648}");
-	assert_has(&out, "\"kinds\": [{\"kind\": \"dram\",\"used\": 8589934592,\"peak\": 8589934592,\"buffers\": "
-			 "1,\"source\": \"ledger\"}");
+	assert_has(&out, "\"kinds\": [{\"kind\": \"dram\",\"used\": 8589934592,\"peak\": 8589934592,\"estimated\": "
+			 "false,\"buffers\": 1,\"source\": \"ledger\"}");
 	assert_has(&out,
 		"{\"part\": \"firmware\",\"bytes\": 2240512,\"inferred\": true,\"source\": \"inferred (model)\"}");
 	assert_has(&out,
@@ -383,6 +408,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_table_at_80_columns),
 		cmocka_unit_test(a_wide_table_has_bars_words_and_the_whole_command),
+		cmocka_unit_test(an_estimate_is_marked),
 		cmocka_unit_test(chips_are_listed_when_there_are_several),
 		cmocka_unit_test(a_long_command_goes_without_folders),
 		cmocka_unit_test(what_nobody_knows_is_unknown),

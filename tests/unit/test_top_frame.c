@@ -96,6 +96,30 @@ static void the_recipes_find_80_percent_and_nothing_else(void **state)
 	tdm_buf_done(&out);
 }
 
+static void an_estimate_is_marked(void **state)
+{
+	(void)state;
+	struct make make;
+	struct tdm_buf out;
+	tdm_buf_init(&out);
+	make_init(&make);
+	make_kind(make_n150(&make, 0), TDM_KIND_DRAM, 9 * MAKE_GIB, 12 * MAKE_GIB);
+	make_process(&make, 4242, "train");
+	make_amount(&make, make_holding(&make, 0), TDM_KIND_DRAM, MAKE_GIB);
+	static const char note[] = "bytes in use with '~' are an estimate";
+	render(&make, (struct tdm_pick){ 0 }, false, &out);
+	assert_null(strstr(out.data, note));
+	make.picture.devices[0].kinds[TDM_KIND_DRAM].is_estimated = true;
+	make.picture.holdings[0].kinds[TDM_KIND_DRAM].is_estimated = true;
+	render(&make, (struct tdm_pick){ 0 }, false, &out);
+	static const char *const shown[] = { "Allocated:           ~9.00 GiB (75%)\n",
+		"Free:                ~3.00 GiB\n", " DRAM ~1.00 GiB  train\n", note };
+	for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+		if (strstr(out.data, shown[i]) == NULL)
+			fail_msg("expected '%s' in:\n%s", shown[i], out.data);
+	tdm_buf_done(&out);
+}
+
 static void unknown_shares_are_never_found(void **state)
 {
 	const struct recipes *recipes = *state;
@@ -307,6 +331,7 @@ int main(void)
 	setenv("TZ", "UTC", 1);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_recipes_find_80_percent_and_nothing_else),
+		cmocka_unit_test(an_estimate_is_marked),
 		cmocka_unit_test(unknown_shares_are_never_found),
 		cmocka_unit_test(a_frame_is_laid_out_as_ever),
 		cmocka_unit_test(boards_and_weak_figures_are_told),

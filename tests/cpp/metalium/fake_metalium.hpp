@@ -5,23 +5,16 @@
  */
 #pragma once
 
-#include <any>
+#ifdef STANDIN // with a runtime of that release that really allocates
+#include "../../metal/standin/runtime.hpp"
+#else
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <stdexcept>
-#include <string_view>
 #include <vector>
-
-#if __cplusplus >= 202002L
-#include <span>
-template <class T> using fake_span = std::span<T>;
-#else // the interface needs C++20; the adapter itself does not
-template <class T> class fake_span
-{
-};
-#endif
 
 #ifndef FAKE_METAL_OLD
 namespace tt::tt_metal
@@ -170,71 +163,12 @@ class Buffer
 class Program
 {
 };
+} // namespace tt::tt_metal
 
-#ifdef FAKE_METAL_OLD
-using TrackedArgument = std::any;
-#else
-struct TrackedArgument {
-	std::any value;
-};
-#endif
+#include "graph_processor.hpp"
 
-class IGraphProcessor
+namespace tt::tt_metal
 {
-      public:
-	enum class RunMode { NORMAL, NO_DISPATCH };
-	virtual ~IGraphProcessor() = default;
-#ifndef FAKE_METAL_OLD
-	virtual bool is_capture_processor() const
-	{
-		return true;
-	}
-	virtual void track_allocate_dataflow_buffer(
-		const CoreRangeSet &, std::uint64_t, std::uint64_t, bool, const IDevice *)
-	{
-	}
-	virtual void track_allocate_scratchpad(const CoreRangeSet &, std::uint64_t, std::uint64_t, const IDevice *)
-	{
-	}
-#endif
-	virtual void track_allocate(const Buffer *)
-	{
-	}
-	virtual void track_deallocate(Buffer *)
-	{
-	}
-	virtual void track_allocate_cb(const CoreRangeSet &, std::uint64_t, std::uint64_t, bool, const IDevice *)
-	{
-	}
-	virtual void track_deallocate_cb(const IDevice *)
-	{
-	}
-	virtual void track_program(Program *, const IDevice *)
-	{
-	}
-	virtual void track_function_start(std::string_view, fake_span<TrackedArgument>)
-	{
-	}
-	virtual void track_function_end()
-	{
-	}
-	virtual void track_function_end(const std::any &)
-	{
-	}
-	virtual void begin_capture(RunMode)
-	{
-	}
-	virtual int end_capture()
-	{
-		return 0;
-	}
-};
-
-class IGraphHooks
-{
-      public:
-	virtual ~IGraphHooks() = default;
-};
 
 class GraphTracker
 {
@@ -293,3 +227,5 @@ class GraphTracker
 };
 
 } // namespace tt::tt_metal
+
+#endif

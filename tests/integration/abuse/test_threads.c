@@ -391,6 +391,57 @@ static void held_up_inside(void)
 	tdm_ledger_close(ledger);
 }
 
+/* A thread remembers the devices that it has used, by their numbers: more of them than it can remember, in turns, so
+ * that one takes the place of another all the time. Then in a child, whose ledger has none of them. */
+enum { MANY_DEVICES = 48, APART = 32, MANY_ROUNDS = 20 };
+
+static void use_many_devices(uint32_t first_id)
+{
+	for (uint32_t round = 0; round < MANY_ROUNDS; round++) {
+		for (uint32_t d = 0; d < MANY_DEVICES; d++) {
+			uint32_t other = (d + APART * round) % MANY_DEVICES;
+			CHECK(itest_alloc(other, TIDEMARK_L1, first_id + round, 64 * (other + 1), 1) == 0);
+		}
+		for (uint32_t d = 0; d < MANY_DEVICES && round % 2 != 0; d++)
+			CHECK(tidemark_free(d, TIDEMARK_L1, first_id + round) == 0);
+	}
+	for (uint32_t d = 0; d < MANY_DEVICES; d++) {
+		struct tidemark_usage usage = TIDEMARK_USAGE_INIT;
+		CHECK(tidemark_get_usage(d, TIDEMARK_L1, &usage) == 0);
+		CHECK_EQ(usage.bytes, 64 * (d + 1) * (MANY_ROUNDS / 2));
+		CHECK_EQ(usage.unknown_frees + usage.rereports, 0);
+	}
+}
+
+static void *free_many_devices(void *unused)
+{
+	(void)unused;
+	for (uint32_t round = 0; round < MANY_ROUNDS; round += 2)
+		for (uint32_t d = 0; d < MANY_DEVICES; d++)
+			CHECK(tidemark_free(d, TIDEMARK_L1, 1 + round) == 0);
+	return NULL;
+}
+
+static void more_devices_than_a_thread_remembers(void)
+{
+	CHECK(tidemark_enable() == 0);
+	pthread_t thread;
+	use_many_devices(1);
+	CHECK(pthread_create(&thread, NULL, free_many_devices, NULL) == 0); /* it remembers none */
+	CHECK(pthread_join(thread, NULL) == 0);
+	for (uint32_t d = 0; d < MANY_DEVICES; d++)
+		CHECK_EQ(itest_live(d, TIDEMARK_L1), 0);
+	CHECK_EQ(tidemark_lost(), 0);
+	fflush(NULL);
+	int status;
+	pid_t child = fork();
+	if (child == 0) {
+		use_many_devices(1);
+		_exit(tidemark_lost() != 0);
+	}
+	CHECK(waitpid(child, &status, 0) == child && itest_exited(status));
+}
+
 int main(int argc, char **argv)
 {
 	static const struct itest tests[] = {
@@ -400,6 +451,7 @@ int main(int argc, char **argv)
 		{ "threads_come_and_go", threads_come_and_go, NULL },
 		{ "from_thread_to_thread", from_thread_to_thread, NULL },
 		{ "held_up_inside", held_up_inside, NULL },
+		{ "more_devices_than_a_thread_remembers", more_devices_than_a_thread_remembers, NULL },
 		{ 0 },
 	};
 	return itest_main(argc, argv, tests);

@@ -22,9 +22,9 @@ int main()
 {
 	standin_facts f;
 	standin_look(before_main.buffer, &f);
-	printf("buffer device=0 kind=0 address=%llu size=%llu page=%llu per_bank=%llu banks=%u cores=0\n",
+	printf("buffer device=0 kind=0 address=%llu size=%llu page=%llu taken=%llu banks=%u cores=0\n",
 		(unsigned long long)f.address, (unsigned long long)f.size, (unsigned long long)f.page_size,
-		(unsigned long long)f.per_bank, f.banks);
+		(unsigned long long)f.taken, f.banks);
 	printf("ready\n");
 	fflush(stdout);
 	char rest[64];

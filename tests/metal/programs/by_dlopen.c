@@ -40,7 +40,7 @@ int main(int count, char **arguments)
 		r->mesh = r->open("n150", 1, 1, 32768, 0);
 		r->buffer = r->allocate(r->mesh, 0, 2048 * (uint64_t)(i + 3), 2048, NULL);
 		r->look(r->buffer, facts);
-		printf("buffer device=0 kind=0 address=%llu size=%llu page=%llu per_bank=%llu banks=12 cores=0\n",
+		printf("buffer device=0 kind=0 address=%llu size=%llu page=%llu taken=%llu banks=12 cores=0\n",
 			(unsigned long long)facts[0], (unsigned long long)facts[1], (unsigned long long)facts[2],
 			(unsigned long long)facts[3]);
 	}

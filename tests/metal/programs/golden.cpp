@@ -131,6 +131,42 @@ static void clash(standin_mesh *mesh, unsigned count, uint64_t size, std::vector
 	standin_drop_program(program);
 }
 
+/* A program is refused, and launched again when there is room. */
+static int retry(int, char **)
+{
+	standin_mesh *mesh = open_mesh("n300", 2);
+	std::vector<standin_buffer *> tall(8, nullptr);
+	for (standin_buffer *&buffer : tall)
+		buffer = standin_allocate(mesh, STANDIN_L1, 6553600, 2048, nullptr);
+	standin_program *program = standin_new_program(mesh, nullptr);
+	for (unsigned i = 0; i < 8; i++)
+		standin_add_cb(program, &SQUARE, 65536, nullptr);
+	standin_add_kernel(program, "reader/1/", 1268);
+	for (int i = 0; i < 3; i++)
+		try {
+			standin_enqueue(program);
+			printf("launched\n");
+		} catch (const std::runtime_error &error) {
+			printf("refused: %s\n", error.what());
+			if (i == 1)
+				release(tall);
+		}
+	let_look();
+	standin_drop_program(program);
+	return end(mesh, tall);
+}
+
+/* Requests that are refused though there is memory. */
+static int wrong(int, char **)
+{
+	standin_mesh *mesh = open_mesh("n300", 2);
+	std::vector<standin_buffer *> buffers = one_of_each(mesh);
+	refuse(mesh, STANDIN_L1_SMALL, 2048, nullptr);
+	refuse(mesh, STANDIN_L1_SMALL, 1 << 24, nullptr);
+	let_look();
+	return end(mesh, buffers);
+}
+
 static int oom(int, char **)
 {
 	standin_mesh *mesh = open_mesh("n300", 2);
@@ -190,9 +226,9 @@ static int submesh(int, char **)
 	return end(mesh, buffers);
 }
 
-static int pin(int, char **)
+static int pin(int count, char **arguments)
 {
-	standin_mesh *mesh = open_mesh("n150", 1);
+	standin_mesh *mesh = open_mesh("n150", number(count, arguments, 0, 1));
 	std::vector<standin_buffer *> buffers = one_of_each(mesh);
 	standin_mark("buffers");
 	void *host = mmap(nullptr, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -246,6 +282,8 @@ const program golden_programs[] = {
 	{ "prog", prog },
 	{ "recb", recb },
 	{ "oom", oom },
+	{ "retry", retry },
+	{ "wrong", wrong },
 	{ "trace", trace },
 	{ "submesh", submesh },
 	{ "pin", pin },

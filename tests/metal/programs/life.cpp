@@ -10,6 +10,7 @@
 static int threads(int count, char **arguments)
 {
 	unsigned workers = number(count, arguments, 0, 4), each = number(count, arguments, 1, 200);
+	uint64_t page = number(count, arguments, 2, 2048);
 	standin_mesh *mesh = standin_open("n300", 1, 2, 32768, 4194304);
 	std::vector<std::vector<standin_buffer *>> made(workers);
 	auto on_all = [&](auto work) {
@@ -22,7 +23,7 @@ static int threads(int count, char **arguments)
 	on_all([&](unsigned i) {
 		for (unsigned n = 0; n < each; n++)
 			made[i].push_back(standin_allocate(
-				mesh, n % 2 ? STANDIN_DRAM : STANDIN_L1, 2048ull * (1 + (i + n) % 5), 2048, nullptr));
+				mesh, n % 2 ? STANDIN_DRAM : STANDIN_L1, page * (1 + (i + n) % 5), page, nullptr));
 	});
 	on_all([&](unsigned i) {
 		std::vector<standin_buffer *> &others = made[(i + 1) % workers];
@@ -37,9 +38,25 @@ static int threads(int count, char **arguments)
 	show_statistics(mesh);
 	let_look();
 	on_all([&](unsigned i) { release(made[i]); });
-	standin_close(mesh);
-	standin_drop_mesh(mesh);
+	end(mesh);
 	return 0;
+}
+
+/* Threads that get the addresses which others have just released. */
+static int churn(int count, char **arguments)
+{
+	unsigned workers = number(count, arguments, 0, 4), rounds = number(count, arguments, 1, 2000);
+	standin_mesh *mesh = standin_open("n300", 1, 2, 32768, 4194304);
+	std::vector<std::thread> running;
+	for (unsigned i = 0; i < workers; i++)
+		running.emplace_back([&] {
+			for (unsigned n = 0; n < rounds; n++)
+				standin_release(standin_allocate(mesh, STANDIN_L1, 65536, 2048, nullptr));
+		});
+	for (std::thread &thread : running)
+		thread.join();
+	std::vector<standin_buffer *> buffers = { standin_allocate(mesh, STANDIN_L1, 65536, 2048, nullptr) };
+	return show_and_end(mesh, buffers, 2);
 }
 
 static int mesh(int count, char **arguments)
@@ -56,8 +73,7 @@ static int mesh(int count, char **arguments)
 	let_look();
 	standin_release(bare);
 	release(buffers);
-	standin_close(all);
-	standin_drop_mesh(all);
+	end(all);
 	return 0;
 }
 
@@ -100,8 +116,7 @@ static int exceptions(int count, char **arguments)
 	show(kept, 0, 1);
 	let_look();
 	standin_release(kept);
-	standin_close(mesh);
-	standin_drop_mesh(mesh);
+	end(mesh);
 	return 7;
 }
 
@@ -121,20 +136,14 @@ static int order(int, char **)
 		standin_release(buffers[i]);
 		buffers.pop_back();
 	}
-	for (standin_buffer *buffer : buffers)
-		show(buffer, 0, 1);
-	show_statistics(mesh);
-	let_look();
-	release(buffers);
-	standin_close(mesh);
-	standin_drop_mesh(mesh);
-	return 0;
+	return show_and_end(mesh, buffers, 1);
 }
 
 /* Programs that live side by side and share addresses. Says how much of the fullest core they take together. */
 static int programs(int count, char **arguments)
 {
 	unsigned total = number(count, arguments, 0, 1000), kept = number(count, arguments, 1, 100);
+	bool has_names = count < 3;
 	standin_mesh *mesh = standin_open("n300", 1, 1, 0, 0);
 	std::vector<standin_program *> alive(kept, nullptr);
 	std::vector<uint64_t> sizes(kept, 0);
@@ -143,10 +152,11 @@ static int programs(int count, char **arguments)
 		unsigned place = i % kept;
 		if (alive[place])
 			standin_drop_program(alive[place]);
-		alive[place] = standin_new_program(mesh, "ttnn::matmul");
+		alive[place] = standin_new_program(mesh, has_names ? "ttnn::matmul" : nullptr);
 		sizes[place] = 1024ull * (1 + i % 9);
 		standin_add_cb(alive[place], &cores, sizes[place], nullptr);
-		standin_add_kernel(alive[place], "matmul/1/", 1000);
+		if (has_names)
+			standin_add_kernel(alive[place], "matmul/1/", 1000);
 		standin_enqueue(alive[place]);
 	}
 	uint64_t most = 0;
@@ -157,7 +167,63 @@ static int programs(int count, char **arguments)
 	for (standin_program *program : alive)
 		if (program)
 			standin_drop_program(program);
+	end(mesh);
+	return 0;
+}
+
+/* Buffers that are smaller than what the allocator gives: one page of 16 or 32 bytes in each bank. With `bare`, those
+ * of a single chip come in between, and after a pause that is long enough for the allocator to be asked again. */
+static int small(int count, char **arguments)
+{
+	const char *card = count > 0 ? arguments[0] : "p150";
+	bool with_bare = count > 1;
+	standin_mesh *mesh = standin_open(card, 1, 1, 32768, 4194304);
+	std::vector<standin_buffer *> buffers;
+	for (unsigned i = 0; i < 20; i++) {
+		uint64_t page = i % 2 ? 16 : 32;
+		for (int type : { STANDIN_DRAM, STANDIN_L1, STANDIN_L1_SMALL, STANDIN_TRACE })
+			buffers.push_back(standin_allocate(
+				mesh, type, 4 * page, page, type == STANDIN_L1_SMALL ? &SQUARE : nullptr));
+		if (with_bare)
+			buffers.push_back(standin_allocate_bare(mesh, 0, STANDIN_L1, page, page));
+		if (with_bare && i == 10)
+			std::this_thread::sleep_for(std::chrono::milliseconds(300));
+	}
+	return show_and_end(mesh, buffers, 1);
+}
+
+/* Opens a mesh and does nothing with it; or closes it with buffers that nobody has released. */
+static int idle(int count, char **arguments)
+{
+	bool closes = count > 0 && strcmp(arguments[0], "close") == 0;
+	standin_mesh *mesh = standin_open("n300", 1, 2, 32768, 4194304);
+	std::vector<standin_buffer *> left;
+	for (unsigned i = 0; i < 3 && count > 1; i++)
+		left.push_back(standin_allocate(mesh, STANDIN_DRAM, 4096, 2048, nullptr));
+	if (closes)
+		standin_close(mesh);
+	let_look();
+	release(left);
+	if (!closes)
+		standin_close(mesh);
+	standin_drop_mesh(mesh);
+	return 0;
+}
+
+/* Pinned memory that moves from object to object, and some that is still pinned when the device is closed. */
+static int pins(int, char **)
+{
+	static char host[4][8192];
+	standin_mesh *mesh = standin_open("n300", 1, 2, 0, 0);
+	standin_pinned *first = standin_pin(mesh, host[0], 4096), *second = standin_pin(mesh, host[1], 2048);
+	standin_pinned *left = standin_pin(mesh, host[2], 1024), *kept = standin_pin(mesh, host[3], 512);
+	first = standin_move_pin(standin_move_pin(first));
+	standin_replace_pin(second, first); /* the 2048 bytes are no longer pinned */
+	standin_unpin(standin_move_pin(left));
+	let_look();
+	standin_unpin(second);
 	standin_close(mesh);
+	standin_unpin(kept);
 	standin_drop_mesh(mesh);
 	return 0;
 }
@@ -189,14 +255,7 @@ static int many(int count, char **arguments)
 			printf("no room\n");
 		}
 	}
-	for (standin_buffer *buffer : buffers)
-		show(buffer, 0, 2);
-	show_statistics(mesh);
-	let_look();
-	release(buffers);
-	standin_close(mesh);
-	standin_drop_mesh(mesh);
-	return 0;
+	return show_and_end(mesh, buffers, 2);
 }
 
 /* What an allocation and its release take, in nanoseconds, on a bare device. */
@@ -215,18 +274,21 @@ static int loop(int count, char **arguments)
 	std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
 	printf("%.1f\n", took.count() / (rounds ? rounds : 1));
 	release(others);
-	standin_close(mesh);
-	standin_drop_mesh(mesh);
+	end(mesh);
 	return 0;
 }
 
 const program life_programs[] = {
 	{ "threads", threads },
+	{ "churn", churn },
 	{ "mesh", mesh },
 	{ "exceptions", exceptions },
 	{ "order", order },
 	{ "programs", programs },
 	{ "many", many },
+	{ "small", small },
+	{ "idle", idle },
+	{ "pins", pins },
 	{ "loop", loop },
 	{ nullptr, nullptr },
 };

@@ -31,4 +31,24 @@ static int parts(int, char **)
 	return 0;
 }
 
-const program part_programs[] = { { "parts", parts }, { nullptr, nullptr } };
+/* A program that goes to a second mesh: what it has is laid out already. */
+static int second_mesh(int, char **)
+{
+	static const standin_cores row = { 0, 2, 3, 2 };
+	standin_mesh *mesh = standin_open("n300", 1, 2, 32768, 4194304), *part = standin_submesh(mesh, 1, 1);
+	standin_program *program = standin_new_program(part, nullptr);
+	standin_add_dfb(program, &row, 2048, 4);
+	standin_add_kernel(program, "writer/2/", 300);
+	standin_prepare(program);
+	standin_prepare_on(program, mesh);
+	standin_prepare_on(program, mesh);
+	let_look();
+	standin_drop_program(program);
+	standin_close(part);
+	standin_close(mesh);
+	standin_drop_mesh(part);
+	standin_drop_mesh(mesh);
+	return 0;
+}
+
+const program part_programs[] = { { "parts", parts }, { "second_mesh", second_mesh }, { nullptr, nullptr } };

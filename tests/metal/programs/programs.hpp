@@ -13,7 +13,7 @@ struct program {
 	const char *name;
 	int (*run)(int count, char **arguments); /* without its own name */
 };
-extern const program golden_programs[], life_programs[], fault_programs[], part_programs[];
+extern const program golden_programs[], life_programs[], fault_programs[], part_programs[], strange_programs[];
 
 /* Prints what the buffer's own accessors say, a line for each chip, as the tests compare it. */
 void show(const standin_buffer *buffer, unsigned first_chip, unsigned chips);
@@ -29,5 +29,9 @@ extern const standin_cores SQUARE;
 /* The buffers that the golden logs begin with: one of each kind, and one on a bare device. */
 std::vector<standin_buffer *> one_of_each(standin_mesh *mesh);
 void release(std::vector<standin_buffer *> &buffers);
+/* Closes the mesh and gives it up. */
+void end(standin_mesh *mesh);
+/* Shows buffers that are on the first chips, and the statistics; lets the test look; releases and closes all. */
+int show_and_end(standin_mesh *mesh, std::vector<standin_buffer *> &buffers, unsigned chips);
 
 #endif

@@ -10,24 +10,23 @@ static bool is_bottom_up(BufferType type)
 	return type == BufferType::DRAM || type == BufferType::TRACE;
 }
 
-Buffer::Buffer(IDevice *device, DeviceAddr size, DeviceAddr page_size, BufferType type, const CoreRangeSet *shards,
-	bool owns_data)
-    : device_(device), size_(size), buffer_type_(type),
-      buffer_layout_(shards ? TensorMemoryLayout::HEIGHT_SHARDED : TensorMemoryLayout::INTERLEAVED),
-      bottom_up_(is_bottom_up(type)), owns_data_(owns_data), allocator_(device->real_allocator()), page_size_(page_size)
+Buffer::Buffer(
+	IDevice *device, Address size, Address page_size, BufferType type, const CoreRangeSet *shards, bool is_owner)
+    : on_(device), bytes_(size), kind_(type), layout_(shards ? SHARDED : INTERLEAVED),
+      is_low_first_(is_bottom_up(type)), is_owner_(is_owner), memory_(device->real_allocator()), page_bytes_(page_size)
 {
 	if (shards)
-		shard_spec_ = ShardSpecBuffer{ { *shards, { 32, 32 }, 0 }, { 32, 32 }, { 1, 1 } };
+		shards_ = ShardSpecBuffer{ { *shards, { 32, 32 }, 0 }, { 32, 32 }, { 1, 1 } };
 }
 
 Buffer::~Buffer()
 {
-	if (owns_data_ && status_ != DEALLOCATED)
+	if (is_owner_ && status_ != DEALLOCATED)
 		deallocate_impl();
 }
 
 std::shared_ptr<Buffer> Buffer::create(
-	IDevice *device, DeviceAddr size, DeviceAddr page_size, BufferType type, const CoreRangeSet *shards)
+	IDevice *device, Address size, Address page_size, BufferType type, const CoreRangeSet *shards)
 {
 	auto buffer = std::make_shared<Buffer>(device, size, page_size, type, shards, true);
 	buffer->allocate_impl();
@@ -36,10 +35,10 @@ std::shared_ptr<Buffer> Buffer::create(
 
 std::shared_ptr<Buffer> Buffer::create(const Buffer &backing, IDevice *device)
 {
-	const CoreRangeSet *shards = backing.shard_spec_ ? &backing.shard_spec_->shards.grid : nullptr;
-	auto buffer = std::make_shared<Buffer>(
-		device, backing.size_, backing.page_size_, backing.buffer_type_, shards, false);
-	buffer->address_ = backing.address_;
+	const CoreRangeSet *shards = backing.shards_ ? &backing.shards_->shards.grid : nullptr;
+	auto buffer =
+		std::make_shared<Buffer>(device, backing.bytes_, backing.page_bytes_, backing.kind_, shards, false);
+	buffer->place_ = backing.place_;
 	buffer->status_ = ALLOCATED;
 	return buffer;
 }
@@ -49,17 +48,17 @@ void Buffer::allocate_impl()
 	GraphTracker &tracker = GraphTracker::instance();
 	if (tracker.hook_allocate(this))
 		return;
-	address_ = allocator_->allocate_buffer(this);
+	place_ = memory_->allocate_buffer(this);
 	status_ = ALLOCATED;
 	tracker.track_allocate(this);
 }
 
 void Buffer::deallocate_impl()
 {
-	if (status_ != ALLOCATED || !device_->is_initialized()) /* its allocator is gone, and took all with it */
+	if (status_ != ALLOCATED || !on_->is_open()) /* its allocator is gone, and took all with it */
 		return;
 	GraphTracker::instance().track_deallocate(this);
-	allocator_->deallocate_buffer(this);
+	memory_->deallocate_buffer(this);
 	status_ = DEALLOCATED;
 }
 
@@ -68,101 +67,107 @@ void Buffer::mark_as_deallocated()
 	status_ = DEALLOCATED;
 }
 
-DeviceAddr Buffer::true_page() const
+Address Buffer::true_page() const
 {
-	DeviceAddr step = is_bottom_up(buffer_type_) ? allocator_->config().alignment : 16;
-	return (page_size_ + step - 1) / step * step;
+	Address step = is_bottom_up(kind_) ? memory_->config().alignment : 16;
+	return (page_bytes_ + step - 1) / step * step;
 }
 
 uint32_t Buffer::cores() const
 {
-	if (shard_spec_) {
+	if (shards_) {
 		uint32_t sum = 0;
-		for (const CoreRange &range : shard_spec_->shards.grid.ranges_)
+		for (const CoreRange &range : shards_->shards.grid.list)
 			sum += (uint32_t)((range.end_coord.x - range.start_coord.x + 1) *
 					  (range.end_coord.y - range.start_coord.y + 1));
 		return sum;
 	}
-	const BankManager *in = allocator_->manager(buffer_type_);
+	const Banks *in = memory_->banks_of(kind_);
 	return in && in->banks > 0 ? in->banks : 1;
 }
 
-DeviceAddr Buffer::true_per_bank() const
+Address Buffer::true_per_bank() const
 {
-	DeviceAddr pages = page_size_ == 0 ? 0 : size_ / page_size_, shares = cores();
+	Address pages = page_bytes_ == 0 ? 0 : bytes_ / page_bytes_, shares = cores();
 	return (pages + shares - 1) / shares * true_page();
+}
+
+Address Buffer::taken() const
+{
+	const Banks *in = memory_->banks_of(kind_);
+	auto block = in->blocks.find(place_);
+	return block != in->blocks.end() ? block->second : 0;
 }
 
 uint32_t Buffer::address() const
 {
-	return SAID(uint32_t, (uint32_t)address_);
+	return SAID(uint32_t, (uint32_t)place_);
 }
 
-DeviceAddr Buffer::page_size() const
+Address Buffer::page_size() const
 {
-	return SAID(DeviceAddr, page_size_);
+	return SAID(Address, page_bytes_);
 }
 
 uint32_t Buffer::num_pages() const
 {
-	return SAID(uint32_t, (uint32_t)(page_size_ == 0 ? 0 : size_ / page_size_));
+	return SAID(uint32_t, (uint32_t)(page_bytes_ == 0 ? 0 : bytes_ / page_bytes_));
 }
 
-DeviceAddr Buffer::aligned_page_size() const
+Address Buffer::aligned_page_size() const
 {
-	return SAID(DeviceAddr, true_page());
+	return SAID(Address, true_page());
 }
 
-DeviceAddr Buffer::aligned_size() const
+Address Buffer::aligned_size() const
 {
-	return SAID(DeviceAddr, (page_size_ == 0 ? 0 : size_ / page_size_) * true_page());
+	return SAID(Address, (page_bytes_ == 0 ? 0 : bytes_ / page_bytes_) * true_page());
 }
 
-DeviceAddr Buffer::aligned_size_per_bank() const
+Address Buffer::aligned_size_per_bank() const
 {
-	return SAID(DeviceAddr, true_per_bank());
+	return SAID(Address, true_per_bank());
 }
 
 bool Buffer::is_l1() const
 {
-	return buffer_type_ == BufferType::L1 || buffer_type_ == BufferType::L1_SMALL;
+	return kind_ == BufferType::L1 || kind_ == BufferType::L1_SMALL;
 }
 
 bool Buffer::is_dram() const
 {
-	return is_bottom_up(buffer_type_);
+	return is_bottom_up(kind_);
 }
 
 bool Buffer::is_trace() const
 {
-	return buffer_type_ == BufferType::TRACE;
+	return kind_ == BufferType::TRACE;
 }
 
 std::optional<uint32_t> Buffer::num_cores() const
 {
-	if (!shard_spec_)
+	if (!shards_)
 		return std::nullopt;
 	return SAID(uint32_t, cores());
 }
 
 ShardSpecBuffer Buffer::shard_spec() const
 {
-	ShardSpecBuffer spec = shard_spec_.value();
-	(void)SAID_OF(spec.shards.grid.ranges_);
+	ShardSpecBuffer spec = shards_.value();
+	(void)SAID_OF(spec.shards.grid.list);
 	return spec;
 }
 
 #if SINCE(66)
 Allocator *Buffer::allocator() const
 {
-	return SAID_AT(Allocator *, allocator_->view().get());
+	return SAID_AT(Allocator *, memory_->view().get());
 }
 #endif
 
 namespace distributed
 {
-MeshBuffer::MeshBuffer(
-	MeshDevice *on, DeviceAddr size, DeviceAddr page_size, BufferType type, const CoreRangeSet *shards)
+MeshBuffer::MeshBuffer(MeshDevice *on, Address size, Address page_size, BufferType type, const CoreRangeSet *shards)
     : mesh(on->weak_from_this()), backing(Buffer::create(on, size, page_size, type, shards))
 {
 	for (Device *chip : on->chips())

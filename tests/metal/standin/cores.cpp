@@ -29,19 +29,19 @@ std::string CoreRange::str() const
 	return "[" + text(start_coord) + " - " + text(end_coord) + "]";
 }
 
-CoreRangeSet::CoreRangeSet(const CoreRange &range) : ranges_{ range }
+CoreRangeSet::CoreRangeSet(const CoreRange &range) : list{ range }
 {
 }
 
 const std::vector<CoreRange> &CoreRangeSet::ranges() const
 {
-	return *SAID_AT(const std::vector<CoreRange> *, &ranges_);
+	return *SAID_AT(const std::vector<CoreRange> *, &list);
 }
 
 uint32_t CoreRangeSet::num_cores() const
 {
 	size_t sum = 0;
-	for (const CoreRange &range : ranges_)
+	for (const CoreRange &range : list)
 		sum += range.size();
 	return SAID(uint32_t, (uint32_t)sum);
 }

@@ -39,11 +39,11 @@ struct standin_program {
 
 static AllocatorConfig config_of(const char *card)
 {
-	AllocatorConfig config{ tt::ARCH::WORMHOLE_B0, { 8, 8 }, 12, 32, 1048640, 1073741824, 105664, 1499136, 0, 0 };
+	AllocatorConfig config{ Arch::WORMHOLE, { 8, 8 }, 12, 32, 1048640, 1073741824, 105664, 1499136, 0, 0 };
 	if (strcmp(card, "n300") == 0)
 		config.grid.y = 7;
 	else if (strcmp(card, "p150") == 0)
-		config = { tt::ARCH::BLACKHOLE, { 13, 10 }, 8, 64, 1048704, 4278190080, 111616, 1572864, 0, 0 };
+		config = { Arch::BLACKHOLE, { 13, 10 }, 8, 64, 1048704, 4278190080, 111616, 1572864, 0, 0 };
 	else if (strcmp(card, "n150") != 0)
 		throw std::runtime_error(std::string("no such card: ") + card);
 	return config;
@@ -70,7 +70,7 @@ struct standin_mesh *standin_open(
 
 struct standin_mesh *standin_submesh(struct standin_mesh *mesh, unsigned rows, unsigned columns)
 {
-	return new standin_mesh{ mesh->mesh->create_submesh(rows, columns) };
+	return new standin_mesh{ mesh->mesh->submesh(rows, columns) };
 }
 
 void standin_close(struct standin_mesh *mesh)
@@ -99,7 +99,7 @@ struct standin_buffer *standin_allocate(
 struct standin_buffer *standin_allocate_bare(
 	struct standin_mesh *mesh, unsigned chip, int type, uint64_t size, uint64_t page_size)
 {
-	IDevice *device = mesh->mesh->pimpl_->devices.at(chip).get();
+	IDevice *device = mesh->mesh->inner->devices.at(chip).get();
 	return new standin_buffer{ nullptr, Buffer::create(device, size, page_size, (BufferType)type, nullptr) };
 }
 
@@ -111,9 +111,8 @@ void standin_release(struct standin_buffer *buffer)
 void standin_look(const struct standin_buffer *of, struct standin_facts *facts)
 {
 	const Buffer &buffer = *of->buffer();
-	*facts = { buffer.address(), buffer.size(), buffer.page_size(), buffer.aligned_size_per_bank(),
-		(uint32_t)buffer.buffer_type(), buffer.allocator()->get_num_banks(buffer.buffer_type()),
-		buffer.num_cores().value_or(0) };
+	*facts = { buffer.address(), buffer.size(), buffer.page_size(), buffer.taken(), (uint32_t)buffer.buffer_type(),
+		buffer.allocator()->get_num_banks(buffer.buffer_type()), buffer.num_cores().value_or(0) };
 }
 
 void standin_statistics(struct standin_mesh *mesh, int type, uint64_t figures[4])
@@ -156,12 +155,12 @@ uint64_t standin_cb_address(const struct standin_program *program, unsigned inde
 }
 
 void standin_add_dfb(
-	struct standin_program *program, const struct standin_cores *cores, uint32_t entry_size, uint32_t entries)
+	struct standin_program *program, const struct standin_cores *cores, uint32_t entry_bytes, uint32_t entries)
 {
 	auto dfb = std::make_shared<experimental::dfb::detail::DataflowBufferImpl>();
 	dfb->cores = set_of(cores);
-	dfb->entry_size = entry_size;
-	dfb->num_entries = entries;
+	dfb->entry_bytes = entry_bytes;
+	dfb->entries = entries;
 	program->impl()->dfbs.push_back(dfb);
 }
 
@@ -170,9 +169,9 @@ void standin_add_scratchpad(struct standin_program *program, uint64_t size)
 	program->impl()->scratchpad = size;
 }
 
-void standin_add_kernel(struct standin_program *program, const char *name, uint32_t packed_size)
+void standin_add_kernel(struct standin_program *program, const char *name, uint32_t packed)
 {
-	program->impl()->kernels.push_back(std::make_shared<Kernel>(name, packed_size));
+	program->impl()->kernels.push_back(std::make_shared<Kernel>(name, packed));
 #if SINCE(100)
 	program->impl()->kernels.back()->scratchpad = (uint32_t)program->impl()->scratchpad;
 #endif
@@ -181,6 +180,11 @@ void standin_add_kernel(struct standin_program *program, const char *name, uint3
 void standin_prepare(struct standin_program *program)
 {
 	program->impl()->prepare(program->workload->mesh.get());
+}
+
+void standin_prepare_on(struct standin_program *program, struct standin_mesh *mesh)
+{
+	program->impl()->prepare(mesh->mesh.get());
 }
 
 void standin_enqueue(struct standin_program *program)
@@ -197,8 +201,8 @@ void standin_enqueue(struct standin_program *program)
 		GraphTracker::instance().track_program(&*workload.program, workload.mesh.get());
 	}
 	if (!workload.is_added)
-		workload.add_program();
-	EnqueueMeshWorkload(workload.mesh->pimpl_->queue, handle, false);
+		workload.join_program();
+	EnqueueMeshWorkload(workload.mesh->inner->queue, handle, false);
 }
 
 uint64_t standin_program_id(const struct standin_program *program)
@@ -214,35 +218,35 @@ void standin_drop_program(struct standin_program *program)
 uint32_t standin_begin_trace(struct standin_mesh *mesh)
 {
 #if SINCE(100)
-	return *mesh->mesh->begin_mesh_trace(mesh->mesh->pimpl_->queue);
+	return *mesh->mesh->begin_mesh_trace(mesh->mesh->inner->queue);
 #elif SINCE(64)
 	return *mesh->mesh->begin_mesh_trace((uint8_t)0);
 #else
-	MeshTraceId id = MeshTrace::next_id();
+	TraceId id = next_trace();
 	mesh->mesh->begin_mesh_trace((uint8_t)0, id);
 	return *id;
 #endif
 }
 
 #if SINCE(100)
-#define QUEUE(mesh) ((mesh)->mesh->pimpl_->queue)
+#define QUEUE(mesh) ((mesh)->mesh->inner->queue)
 #else
 #define QUEUE(mesh) ((uint8_t)0)
 #endif
 
 void standin_end_trace(struct standin_mesh *mesh, uint32_t id)
 {
-	mesh->mesh->end_mesh_trace(QUEUE(mesh), MeshTraceId(id));
+	mesh->mesh->end_mesh_trace(QUEUE(mesh), TraceId(id));
 }
 
 void standin_replay_trace(struct standin_mesh *mesh, uint32_t id)
 {
-	mesh->mesh->replay_mesh_trace(QUEUE(mesh), MeshTraceId(id), true);
+	mesh->mesh->replay_mesh_trace(QUEUE(mesh), TraceId(id), true);
 }
 
 void standin_release_trace(struct standin_mesh *mesh, uint32_t id)
 {
-	mesh->mesh->release_mesh_trace(MeshTraceId(id));
+	mesh->mesh->release_mesh_trace(TraceId(id));
 }
 
 struct standin_pinned *standin_pin(struct standin_mesh *mesh, void *host, size_t size)
@@ -259,14 +263,40 @@ struct standin_pinned *standin_pin(struct standin_mesh *mesh, void *host, size_t
 #endif
 }
 
+#if SINCE(100)
+using tt::tt_metal::experimental::PinnedMemory;
+
 void standin_unpin(struct standin_pinned *pin)
 {
-#if SINCE(100)
-	delete reinterpret_cast<tt::tt_metal::experimental::PinnedMemory *>(pin);
-#else
-	(void)pin;
-#endif
+	delete reinterpret_cast<PinnedMemory *>(pin);
 }
+
+struct standin_pinned *standin_move_pin(struct standin_pinned *pin)
+{
+	PinnedMemory *from = reinterpret_cast<PinnedMemory *>(pin), *to = new PinnedMemory(std::move(*from));
+	delete from;
+	return reinterpret_cast<standin_pinned *>(to);
+}
+
+void standin_replace_pin(struct standin_pinned *pin, struct standin_pinned *other)
+{
+	*reinterpret_cast<PinnedMemory *>(pin) = std::move(*reinterpret_cast<PinnedMemory *>(other));
+	standin_unpin(other);
+}
+#else
+void standin_unpin(struct standin_pinned *)
+{
+}
+
+struct standin_pinned *standin_move_pin(struct standin_pinned *pin)
+{
+	return pin;
+}
+
+void standin_replace_pin(struct standin_pinned *, struct standin_pinned *)
+{
+}
+#endif
 
 void standin_mark(const char *name)
 {
@@ -297,7 +327,7 @@ template <typename T, typename... Args> static T *on_own_pages(size_t *length, A
 void standin_allocate_and_vanish(struct standin_mesh *mesh)
 {
 	AllocatorImpl *allocator = mesh->mesh->real_allocator();
-	[[maybe_unused]] Device *chip = mesh->mesh->pimpl_->devices.front().get();
+	[[maybe_unused]] Device *chip = mesh->mesh->inner->devices.front().get();
 	size_t length;
 	Buffer *buffer = on_own_pages<Buffer>(
 		&length, (IDevice *)mesh->mesh.get(), 2048ul, 2048ul, BufferType::DRAM, nullptr, false);

@@ -11,9 +11,9 @@ class JitBuildOptions
 {
 };
 
-Kernel::Kernel(std::string name, uint32_t packed) : name_(std::move(name)), binary_{ packed, packed - 4 }
+Kernel::Kernel(std::string name, uint32_t packed) : name_(std::move(name)), only_{ packed }
 {
-	binaries_.push_back(&binary_);
+	all_.push_back(&only_);
 }
 
 const std::string &Kernel::get_full_kernel_name() const
@@ -21,19 +21,14 @@ const std::string &Kernel::get_full_kernel_name() const
 	return *SAID_AT(const std::string *, &name_);
 }
 
-const std::vector<const ll_api::memory *> &Kernel::binaries(uint64_t) const
+const std::vector<const ll_api::memory *> &Kernel::binaries(BuildKey) const
 {
-	return *SAID_AT(const std::vector<const ll_api::memory *> *, &binaries_);
+	return *SAID_AT(const std::vector<const ll_api::memory *> *, &all_);
 }
 
 uint32_t Kernel::get_binary_packed_size(IDevice *, int index) const
 {
-	return SAID(uint32_t, binaries_.at((size_t)index)->packed);
-}
-
-uint32_t Kernel::get_binary_text_size(IDevice *, int index) const
-{
-	return SAID(uint32_t, binaries_.at((size_t)index)->text);
+	return SAID(uint32_t, all_.at((size_t)index)->packed);
 }
 
 #if SINCE(100)
@@ -121,11 +116,11 @@ void ProgramImpl::compile(IDevice *device, bool)
 uint64_t ProgramImpl::place(const CoreRangeSet &cores, uint64_t size, uint64_t base)
 {
 	uint64_t address = base;
-	for (const CoreRange &range : cores.ranges_)
+	for (const CoreRange &range : cores.list)
 		for (const auto &[taken, end] : ends_)
 			if (taken.intersects(range))
 				address = std::max(address, end);
-	for (const CoreRange &range : cores.ranges_)
+	for (const CoreRange &range : cores.list)
 		ends_.emplace_back(range, address + size);
 	return address;
 }
@@ -149,9 +144,9 @@ void ProgramImpl::allocate_circular_buffers(const IDevice *device)
 #endif
 	}
 #if SINCE(100)
-	if (!cbs.empty() && cb_devices_.empty())
+	if (!cbs.empty() && told_chips_.empty())
 		for (Device *chip : chips) {
-			cb_devices_.push_back(chip);
+			told_chips_.push_back(chip);
 			chip->register_program(this);
 		}
 #endif
@@ -160,8 +155,8 @@ void ProgramImpl::allocate_circular_buffers(const IDevice *device)
 
 void ProgramImpl::validate_circular_buffer_region(const IDevice *device)
 {
-	std::optional<DeviceAddr> lowest = device->lowest_occupied_compute_l1_address({});
-	DeviceAddr l1_size = device->real_allocator()->config().l1_size;
+	std::optional<Address> lowest = device->lowest_occupied_compute_l1_address({});
+	Address l1_size = device->l1_size_per_core();
 	auto last = std::max_element(
 		ends_.begin(), ends_.end(), [](const auto &a, const auto &b) { return a.second < b.second; });
 	if (last == ends_.end())
@@ -180,7 +175,7 @@ void ProgramImpl::validate_circular_buffer_region(const IDevice *device)
 
 void ProgramImpl::CircularBufferAllocator::mark_address(uint64_t address, uint64_t size, uint64_t)
 {
-	l1_regions.emplace_back(address, address + size);
+	taken.emplace_back(address, address + size);
 }
 
 void ProgramImpl::invalidate_circular_buffer_allocation()
@@ -197,20 +192,22 @@ const std::vector<std::shared_ptr<experimental::dfb::detail::DataflowBufferImpl>
 
 void ProgramImpl::deallocate_circular_buffers()
 {
-	for (size_t i = cb_devices_.size(); i-- > 0;)
-		GraphTracker::instance().track_deallocate_cb(cb_devices_[i]);
-	for (size_t i = cb_devices_.size(); i-- > 0;)
-		cb_devices_[i]->unregister_program(this);
-	cb_devices_.clear();
+	for (size_t i = told_chips_.size(); i-- > 0;)
+		GraphTracker::instance().track_deallocate_cb(told_chips_[i]);
+	for (size_t i = told_chips_.size(); i-- > 0;)
+		told_chips_[i]->unregister_program(this);
+	told_chips_.clear();
 }
 
 void ProgramImpl::allocate_dataflow_buffers(const IDevice *device)
 {
 	uint64_t base = device->real_allocator()->config().l1_base;
+	if (are_dfbs_placed_)
+		return;
 	for (const auto &dfb : dfbs) {
-		uint64_t size = (uint64_t)dfb->entry_size * dfb->num_entries;
+		uint64_t size = (uint64_t)dfb->entry_bytes * dfb->entries;
 		dfb->true_address = place(dfb->cores, size, base);
-		for (const CoreRange &range : dfb->cores.ranges_)
+		for (const CoreRange &range : dfb->cores.list)
 			CircularBufferAllocator{ range, {} }.mark_address(dfb->true_address, size, base);
 	}
 	are_dfbs_placed_ = true;
@@ -218,7 +215,7 @@ void ProgramImpl::allocate_dataflow_buffers(const IDevice *device)
 
 void ProgramImpl::allocate_scratchpads(const IDevice *device)
 {
-	if (scratchpad > 0 && !dfbs.empty())
+	if (scratchpad > 0 && !dfbs.empty() && prepared_on_ == nullptr)
 		place(dfbs.front()->cores, scratchpad, device->real_allocator()->config().l1_base);
 }
 
@@ -233,9 +230,10 @@ void ProgramImpl::compile_and_allocate(IDevice *device, bool is_slow)
 	if (!are_cbs_placed_)
 		allocate_circular_buffers(device);
 	validate_circular_buffer_region(device);
-	if (!are_dfbs_placed_) {
+	if (!are_dfbs_placed_ || prepared_on_ != device) {
 		allocate_dataflow_buffers(device);
 		allocate_scratchpads(device);
+		prepared_on_ = device;
 	}
 	validate_dataflow_buffer_region(device);
 }
@@ -290,7 +288,7 @@ MeshWorkloadImpl::~MeshWorkloadImpl()
 #endif
 }
 
-void MeshWorkloadImpl::add_program()
+void MeshWorkloadImpl::join_program()
 {
 #if SINCE(64)
 	Inspector::mesh_workload_add_program(this, MeshCoordinateRange{}, program->get_id());
@@ -319,16 +317,16 @@ void EnqueueMeshWorkload(MeshCommandQueue &queue, MeshWorkload &workload, bool)
 namespace experimental::inspector
 {
 #if SINCE(100)
-void EmitMeshWorkloadDebugEntry(distributed::MeshWorkload &workload, uint64_t runtime_id, std::string_view operation,
-	std::vector<TensorSpec> tensors, std::optional<distributed::MeshTraceId> trace_id)
+void EmitMeshWorkloadDebugEntry(distributed::MeshWorkload &workload, uint64_t run, std::string_view operation,
+	std::vector<TensorSpec> tensors, std::optional<distributed::TraceId> trace)
 {
-	Inspector::emit_debug_entry(workload.impl, runtime_id, operation, std::move(tensors), trace_id);
+	(void)workload, (void)run, (void)operation, (void)tensors, (void)trace;
 }
 #elif SINCE(66)
 void EmitMeshWorkloadAnnotation(
 	distributed::MeshWorkload &workload, std::string_view operation, std::string_view parameters)
 {
-	Inspector::mesh_workload_set_operation_name_and_parameters(workload.impl, operation, parameters);
+	(void)workload, (void)operation, (void)parameters;
 }
 #endif
 } // namespace experimental::inspector

@@ -24,6 +24,36 @@ GraphTracker &GraphTracker::instance()
 	return tracker;
 }
 
+/* Of each thread, or of all in older releases, which do not lock it. */
+#if SINCE(100)
+thread_local
+#else
+static
+#endif
+	std::vector<std::shared_ptr<IGraphProcessor>>
+		listeners;
+
+void GraphTracker::push_processor(const std::shared_ptr<IGraphProcessor> &processor)
+{
+	listeners.push_back(processor);
+}
+
+void GraphTracker::pop_processor()
+{
+	listeners.pop_back();
+}
+
+const std::vector<std::shared_ptr<IGraphProcessor>> &GraphTracker::get_processors() const
+{
+	return listeners;
+}
+
+const std::shared_ptr<IGraphHooks> &GraphTracker::get_hook() const
+{
+	static const std::shared_ptr<IGraphHooks> none;
+	return none;
+}
+
 bool GraphTracker::hook_allocate(const Buffer *)
 {
 	tell();
@@ -33,59 +63,72 @@ bool GraphTracker::hook_allocate(const Buffer *)
 void GraphTracker::track_allocate(const Buffer *buffer)
 {
 	tell();
+	for (const auto &listener : listeners)
+		listener->track_allocate(buffer);
 #if SINCE(100)
 	for (Device *chip : buffer->device()->chips())
 		if (chip->shm)
 			chip->shm->record_allocation(
 				OWN_PID, buffer->size(), (ShmBufferType)buffer->buffer_type(), (uint32_t)chip->id());
-#else
-	(void)buffer;
 #endif
 }
 
 void GraphTracker::track_deallocate(Buffer *buffer)
 {
 	tell();
+	for (const auto &listener : listeners)
+		listener->track_deallocate(buffer);
 #if SINCE(100)
 	for (Device *chip : buffer->device()->chips())
 		if (chip->shm)
 			chip->shm->record_deallocation(
 				OWN_PID, buffer->size(), (ShmBufferType)buffer->buffer_type(), (uint32_t)chip->id());
-#else
-	(void)buffer;
 #endif
 }
 
-void GraphTracker::track_allocate_cb(const CoreRangeSet &, uint64_t, uint64_t, bool, const IDevice *)
+void GraphTracker::track_allocate_cb(
+	const CoreRangeSet &cores, uint64_t address, uint64_t size, bool is_view, const IDevice *device)
 {
 	tell();
+	for (const auto &listener : listeners)
+		listener->track_allocate_cb(cores, address, size, is_view, device);
 }
 
 #if SINCE(100)
-void GraphTracker::track_allocate_dataflow_buffer(const CoreRangeSet &, uint64_t, uint64_t, bool, const IDevice *)
+void GraphTracker::track_allocate_dataflow_buffer(
+	const CoreRangeSet &cores, uint64_t address, uint64_t size, bool is_view, const IDevice *device)
 {
 	tell();
+	for (const auto &listener : listeners)
+		listener->track_allocate_dataflow_buffer(cores, address, size, is_view, device);
 }
 
-void GraphTracker::track_allocate_scratchpad(const CoreRangeSet &, uint64_t, uint64_t, const IDevice *)
+void GraphTracker::track_allocate_scratchpad(
+	const CoreRangeSet &cores, uint64_t address, uint64_t size, const IDevice *device)
 {
 	tell();
+	for (const auto &listener : listeners)
+		listener->track_allocate_scratchpad(cores, address, size, device);
 }
 #endif
 
-void GraphTracker::track_deallocate_cb(const IDevice *)
+void GraphTracker::track_deallocate_cb(const IDevice *device)
 {
 	tell();
+	for (const auto &listener : listeners)
+		listener->track_deallocate_cb(device);
 }
 
-void GraphTracker::track_program(Program *, const IDevice *)
+void GraphTracker::track_program(Program *program, const IDevice *device)
 {
 	tell();
+	for (const auto &listener : listeners)
+		listener->track_program(program, device);
 }
 
 #if SINCE(100)
-SharedMemoryStatsProvider::SharedMemoryStatsProvider(uint64_t asic_id, int device_id, bool, bool)
-    : asic_id_(asic_id), device_id_(device_id)
+SharedMemoryStatsProvider::SharedMemoryStatsProvider(uint64_t unique, int number, bool, bool)
+    : unique_(unique), number_(number)
 {
 	tell();
 }
@@ -174,19 +217,7 @@ void Inspector::mesh_buffer_deallocated(const distributed::MeshBuffer *) noexcep
 	tell();
 }
 
-void Inspector::release_trace(distributed::MeshTraceId) noexcept
-{
-	tell();
-}
-
-void Inspector::emit_debug_entry(const distributed::MeshWorkloadImpl *, uint64_t, std::string_view,
-	std::vector<TensorSpec>, std::optional<distributed::MeshTraceId>) noexcept
-{
-	tell();
-}
-#elif SINCE(66)
-void Inspector::mesh_workload_set_operation_name_and_parameters(
-	const distributed::MeshWorkloadImpl *, std::string_view, std::string_view) noexcept
+void Inspector::release_trace(distributed::TraceId) noexcept
 {
 	tell();
 }
