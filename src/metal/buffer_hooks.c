@@ -565,17 +565,18 @@ EMPTY(deallocate_buffers)
 EMPTY(deallocate_buffers_56)
 EMPTY(deallocate_buffers_55)
 
-#define END(id)                                               \
-	void tdm_hook_##id(void *allocator)                   \
-	{                                                     \
-		TDM_METAL_ENTER(id)                           \
-		USE_ALLOCATOR();                              \
-		if (tdm_metal_is_on(runtime)) {               \
-			tdm_metal_count(TDM_HOOK_##id);       \
-			tdm_metal_allocator_empty(allocator); \
-		}                                             \
-		tdm_metal_allocator_end(allocator);           \
-		TDM_METAL_NEXT(id)(allocator);                \
+#define END(id)                                                               \
+	void tdm_hook_##id(void *allocator)                                   \
+	{                                                                     \
+		TDM_METAL_ENTER(id)                                           \
+		USE_ALLOCATOR();                                              \
+		__atomic_store_n(&runtime->has_ends, true, __ATOMIC_RELAXED); \
+		if (tdm_metal_is_on(runtime)) {                               \
+			tdm_metal_count(TDM_HOOK_##id);                       \
+			tdm_metal_allocator_empty(allocator);                 \
+		}                                                             \
+		tdm_metal_allocator_end(allocator);                           \
+		TDM_METAL_NEXT(id)(allocator);                                \
 	}
 END(allocator_end)
 END(allocator_end_1)

@@ -185,6 +185,17 @@ class Missing(Case):
                     self.assertEqual(process["buffers"], [])
                     self.assertGreater(sum(k["allocations"] for d in process["devices"] for k in d["kinds"]), 0)
 
+    def test_allocators_that_end_unseen(self):
+        """Their destructor has several names. One that is there may never be called: nobody asks who may have ended."""
+        for release in RELEASES:
+            with open(os.path.join(STANDIN, release, "libtt_metal.so"), "rb") as file:
+                names = [s for s in symbols_of(file.read()) if s.endswith(("13AllocatorImplD2Ev", "9AllocatorD2Ev"))]
+            self.assertEqual(len(names), 1)
+            with self.subTest(release=release):
+                # What was freed is overwritten.
+                self.assert_same_behaviour(PROGRAMS, "part_ends", release=release, LD_LIBRARY_PATH=self.hide(release, names),
+                                           MALLOC_PERTURB_="165", GLIBC_TUNABLES="glibc.malloc.tcache_count=0")
+
     def test_circular_buffers_that_nothing_validates(self):
         """Nothing says whether a layout is accepted: it is shown as soon as it is made."""
         for release in ("today", "v0.57"):

@@ -187,6 +187,24 @@ static int fewer_kernels(int, char **)
 	return 0;
 }
 
+/* A part of a mesh ends, and the mesh goes on: after a request that fails, allocators are asked what they have. */
+static int part_ends(int, char **)
+{
+	standin_mesh *mesh = standin_open("n300", 1, 2, 32768, 4194304), *part = standin_submesh(mesh, 1, 1);
+	standin_buffer *kept = standin_allocate(mesh, STANDIN_DRAM, 4096, 2048, nullptr);
+	standin_release(standin_allocate(part, STANDIN_DRAM, 4096, 2048, nullptr));
+	standin_close(part);
+	standin_drop_mesh(part);
+	try {
+		standin_allocate(mesh, STANDIN_DRAM, 1ull << 42, 2048, nullptr);
+	} catch (const std::runtime_error &) {
+		printf("no room\n");
+	}
+	standin_release(kept);
+	end(mesh);
+	return 0;
+}
+
 /* The environment is gone before the runtime is used. */
 static int no_environment(int, char **)
 {
@@ -225,6 +243,7 @@ const program strange_programs[] = {
 	{ "cancelled", cancelled },
 	{ "many_traces", many_traces },
 	{ "fewer_kernels", fewer_kernels },
+	{ "part_ends", part_ends },
 	{ "no_environment", no_environment },
 	{ "open_and_close", open_and_close },
 	{ nullptr, nullptr },
