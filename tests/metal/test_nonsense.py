@@ -207,14 +207,16 @@ class Missing(Case):
                 self.assertEqual(running.finish()[0], 0)
 
     def test_kernels_that_are_gone(self):
-        """Nothing says when a program begins or ends: another one is at its place, with other kernels."""
+        """Nothing says when a program begins or ends: another one is at its place, with other kernels. A name of the destructor
+        may be there and never be called."""
         with open(os.path.join(STANDIN, "today", "libtt_metal.so"), "rb") as file:
             names = [s for s in symbols_of(file.read())
                      if any(word in s for word in ("15program_created", "17program_destroyed", "11ProgramImplD"))]
         self.assertGreaterEqual(len(names), 3)
-        # What was freed is overwritten.
-        self.assert_same_behaviour(PROGRAMS, "fewer_kernels", LD_LIBRARY_PATH=self.hide("today", names), MALLOC_PERTURB_="165",
-                                   GLIBC_TUNABLES="glibc.malloc.tcache_count=0")
+        for hidden in (names, [s for s in names if not s.endswith("11ProgramImplD2Ev")]):
+            with self.subTest(hidden=hidden): # what was freed is overwritten
+                self.assert_same_behaviour(PROGRAMS, "fewer_kernels", LD_LIBRARY_PATH=self.hide("today", hidden),
+                                           MALLOC_PERTURB_="165", GLIBC_TUNABLES="glibc.malloc.tcache_count=0")
 
     def test_all_at_once(self):
         with open(os.path.join(STANDIN, "today", "libtt_metal.so"), "rb") as file:
