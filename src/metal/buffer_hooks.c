@@ -533,9 +533,12 @@ static __attribute__((noinline)) void note_untracked(
 							    runtime->next[TDM_HOOK_deallocate_buffer_56] == NULL &&
 							    runtime->next[TDM_HOOK_deallocate_buffer_55] == NULL);
 	uintptr_t word;
-	if (is_only_source && runtime->ask.buffer_address != NULL && tdm_metal_copy(&word, buffer, sizeof word) &&
-		runtime->ask.buffer_address(buffer) != 0)
-		report_release(runtime, NULL, buffer);
+	if (!is_only_source || runtime->ask.buffer_address == NULL || !tdm_metal_copy(&word, buffer, sizeof word) ||
+		runtime->ask.buffer_address(buffer) == 0)
+		return;
+	struct tdm_metal_allocator *allocator = report_release(runtime, NULL, buffer);
+	if (allocator != NULL) /* what it said last no longer holds; it releases the buffer after this */
+		__atomic_store_n(&allocator->asking, TDM_METAL_USED, __ATOMIC_RELAXED);
 }
 
 #define TRACK(id, buffer_type, note)                          \

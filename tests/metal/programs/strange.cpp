@@ -187,7 +187,17 @@ static int fewer_kernels(int, char **)
 	return 0;
 }
 
-/* A part of a mesh ends, and the mesh goes on: after a request that fails, allocators are asked what they have. */
+/* After a request that fails, allocators are asked what they have. */
+static void ask_for_too_much(standin_mesh *mesh)
+{
+	try {
+		standin_allocate(mesh, STANDIN_DRAM, 1ull << 42, 2048, nullptr);
+	} catch (const std::runtime_error &) {
+		printf("no room\n");
+	}
+}
+
+/* A part of a mesh ends, and the mesh goes on. */
 static int part_ends(int, char **)
 {
 	standin_mesh *mesh = standin_open("n300", 1, 2, 32768, 4194304), *part = standin_submesh(mesh, 1, 1);
@@ -195,11 +205,22 @@ static int part_ends(int, char **)
 	standin_release(standin_allocate(part, STANDIN_DRAM, 4096, 2048, nullptr));
 	standin_close(part);
 	standin_drop_mesh(part);
-	try {
-		standin_allocate(mesh, STANDIN_DRAM, 1ull << 42, 2048, nullptr);
-	} catch (const std::runtime_error &) {
-		printf("no room\n");
-	}
+	ask_for_too_much(mesh);
+	standin_release(kept);
+	end(mesh);
+	return 0;
+}
+
+/* An allocator is asked again for its figures, after another one of the same chip has released a buffer. */
+static int asked_again(int, char **)
+{
+	standin_mesh *mesh = standin_open("n150", 1, 1, 0, 0);
+	standin_buffer *kept = standin_allocate(mesh, STANDIN_DRAM, 4096, 2048, nullptr);
+	standin_buffer *bare = standin_allocate_bare(mesh, 0, STANDIN_DRAM, 4096, 2048);
+	ask_for_too_much(mesh);
+	standin_release(bare);
+	ask_for_too_much(mesh);
+	let_look();
 	standin_release(kept);
 	end(mesh);
 	return 0;
@@ -244,6 +265,7 @@ const program strange_programs[] = {
 	{ "many_traces", many_traces },
 	{ "fewer_kernels", fewer_kernels },
 	{ "part_ends", part_ends },
+	{ "asked_again", asked_again },
 	{ "no_environment", no_environment },
 	{ "open_and_close", open_and_close },
 	{ nullptr, nullptr },
