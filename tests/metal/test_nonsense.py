@@ -196,6 +196,17 @@ class Missing(Case):
                 self.assert_same_behaviour(PROGRAMS, "part_ends", release=release, LD_LIBRARY_PATH=self.hide(release, names),
                                            MALLOC_PERTURB_="165", GLIBC_TUNABLES="glibc.malloc.tcache_count=0")
 
+    def test_functions_of_another_class(self):
+        """Two classes have functions of the same names. If those of one are missing, the others are not asked in their place."""
+        for release in ("v0.66", "today"):
+            for asked in ("14get_statistics", "13get_num_banks", "13get_bank_size"):
+                with self.subTest(release=release, asked=asked):
+                    hidden = self.symbols(release, ["13AllocatorImpl15allocate_buffer", "12GraphTracker14track_allocateE",
+                                                    "13AllocatorImpl" + asked])
+                    self.assertEqual(len(hidden), 3)
+                    self.assert_same_behaviour(PROGRAMS, "asked_again", release=release,
+                                               LD_LIBRARY_PATH=self.hide(release, hidden))
+
     def test_releases_that_only_the_tracker_tells(self):
         """What an allocator said before one of them is not compared any more."""
         for release in RELEASES:
