@@ -178,14 +178,22 @@ static inline void look(struct tdm_metal_runtime *runtime, const void *buffer, s
 }
 
 /* L1_SMALL is what follows L1, and traces follow DRAM, where the type is not known. */
+static __attribute__((noinline)) uint32_t kind_by_address(
+	const struct sight *sight, const struct tdm_metal_allocator *allocator, uint64_t address)
+{
+	bool is_l1 = sight->kind == TIDEMARK_L1;
+	uint64_t end = is_l1 ? allocator->l1_end : allocator->dram_end;
+	if (!is_l1 && sight->kind != TIDEMARK_DRAM)
+		return sight->kind;
+	if (end == 0 && (is_l1 || allocator->runtime->ask.buffer_is_trace == NULL))
+		tdm_metal_remark_once("metal: buffers of L1_SMALL are shown as L1, or traces as DRAM: the functions "
+				      "that tell them apart are missing");
+	return end == 0 || address < end ? sight->kind : is_l1 ? TIDEMARK_L1_SMALL : TIDEMARK_TRACE;
+}
+
 static inline uint32_t kind_at(const struct sight *sight, const struct tdm_metal_allocator *allocator, uint64_t address)
 {
-	if (!sight->is_vague)
-		return sight->kind;
-	return sight->kind == TIDEMARK_L1 && allocator->l1_end != 0 && address >= allocator->l1_end ? TIDEMARK_L1_SMALL
-	       : sight->kind == TIDEMARK_DRAM && allocator->dram_end != 0 && address >= allocator->dram_end
-		       ? TIDEMARK_TRACE
-		       : sight->kind;
+	return sight->is_vague ? kind_by_address(sight, allocator, address) : sight->kind;
 }
 
 static inline uint64_t id_of(const struct tdm_metal_allocator *allocator, uint32_t address)

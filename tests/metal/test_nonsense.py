@@ -129,6 +129,15 @@ class Missing(Case):
                 self.assertEqual(sorted([b[i] for i in known] for b in seen),
                                  sorted([b[i] for i in known] for b in printed))
 
+    def test_kinds_that_cannot_be_told_apart(self):
+        """By what the buffer says, or by where its address is. Without both that is said."""
+        for words, is_known in ((["6Buffer5is_l1Ev"], True), (["6Buffer5is_l1Ev", "get_base_allocator_addr"], False)):
+            with self.subTest(words=words):
+                printed, process, content = self.see("today", self.symbols("today", words))
+                kinds = [[b[1] for b in buffers] for buffers in (as_seen(process["buffers"]), printed)]
+                self.assertEqual(kinds[0].count("l1_small"), kinds[1].count("l1_small") if is_known else 0)
+                self.assertEqual(b"metal: buffers of L1_SMALL are shown as L1" in content, not is_known)
+
     def test_figures_that_are_estimates_say_so(self):
         def shown(env, *arguments):
             return subprocess.run([os.path.join(BIN, "tidemark"), *arguments], env=env, stdout=subprocess.PIPE, text=True,
