@@ -49,7 +49,8 @@ static void work(struct builder *b, double cycles)
 /* Pages of a use in a round: those of the last round may be fewer. */
 static uint64_t pages_of(const struct builder *b, const struct tdm_pattern_use *use, bool is_last)
 {
-	uint64_t rest = b->m->pattern->buffers[use->buffer].total % use->pages;
+	const struct tdm_cb_pattern *p = b->m->pattern;
+	uint64_t rest = p->buffers[use->buffer].total % use->pages;
 	return is_last && rest != 0 ? rest : use->pages;
 }
 
@@ -119,20 +120,27 @@ static struct tdm_cb_thread *begin_thread(struct builder *b, size_t kernel)
 	return &m->threads[m->thread_count++];
 }
 
+/* Only a buffer that is used once in a round can have a rest. */
+static bool has_partial(
+	const struct tdm_cb_pattern *p, const struct tdm_pattern_stage *s, const struct tdm_pattern_use *use)
+{
+	uint64_t rounds = tdm_pattern_rounds(p, s->kernel), total = p->buffers[use->buffer].total;
+	return s->times == 1 && total < rounds * use->pages;
+}
+
 /* The rounds of a kernel that are all alike, and whether one with fewer pages follows. */
 static uint64_t full_rounds(const struct tdm_cb_pattern *p, size_t kernel, bool *has_rest)
 {
-	uint64_t rounds = 0;
+	uint64_t rounds = tdm_pattern_rounds(p, kernel);
 	*has_rest = false;
 	for (size_t i = 0; i < p->stage_count; i++) {
 		const struct tdm_pattern_stage *s = &p->stages[i];
 		if (s->kernel != kernel)
 			continue;
-		rounds = tdm_pattern_rounds(p, s);
 		for (size_t k = 0; k < s->push_count; k++)
-			*has_rest |= p->buffers[s->pushes[k].buffer].total % s->pushes[k].pages != 0;
+			*has_rest |= has_partial(p, s, &s->pushes[k]);
 		for (size_t k = 0; k < s->pop_count; k++)
-			*has_rest |= p->buffers[s->pops[k].buffer].total % s->pops[k].pages != 0;
+			*has_rest |= has_partial(p, s, &s->pops[k]);
 	}
 	return rounds - *has_rest;
 }
@@ -158,10 +166,11 @@ static void build_round(struct builder *b, size_t kernel, uint64_t ahead, bool i
 {
 	const struct tdm_cb_pattern *p = b->m->pattern;
 	for (size_t i = 0; i < p->stage_count; i++)
-		if (p->stages[i].kernel == kernel && p->stages[i].work == TDM_STAGE_READ)
-			read_blocks(b, &p->stages[i], ahead, is_last);
-		else if (p->stages[i].kernel == kernel)
-			write_block(b, &p->stages[i], is_last);
+		for (uint32_t t = 0; p->stages[i].kernel == kernel && t < p->stages[i].times; t++)
+			if (p->stages[i].work == TDM_STAGE_READ)
+				read_blocks(b, &p->stages[i], ahead, is_last);
+			else
+				write_block(b, &p->stages[i], is_last);
 }
 
 /* `s`: the first stage of the kernel. */
@@ -272,11 +281,13 @@ static void pack_round(struct builder *b, const struct compute *c, const struct 
 static void compute_round(struct builder *b, const struct compute *c, bool is_last)
 {
 	const struct tdm_cb_pattern *p = b->m->pattern;
+	void (*round)(struct builder *, const struct compute *, const struct tdm_pattern_stage *, bool) =
+		c->role == UNPACK ? unpack_round
+		: c->role == MATH ? math_round
+				  : pack_round;
 	for (size_t i = 0; i < p->stage_count; i++)
-		if (p->stages[i].kernel == c->kernel)
-			(c->role == UNPACK        ? unpack_round
-				: c->role == MATH ? math_round
-						  : pack_round)(b, c, &p->stages[i], is_last);
+		for (uint32_t t = 0; p->stages[i].kernel == c->kernel && t < p->stages[i].times; t++)
+			round(b, c, &p->stages[i], is_last);
 }
 
 static void build_compute(struct builder *b, size_t kernel)

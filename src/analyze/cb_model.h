@@ -42,7 +42,7 @@ struct tdm_model_result {
 	double bytes_per_s; /* over the network, both ways */
 	struct tdm_model_kernel kernels[TDM_PATTERN_KERNELS_MAX];
 	struct tdm_cb_buffer_result buffers[TDM_PATTERN_BUFFERS_MAX]; /* with statistics only */
-	double room_ns[TDM_PATTERN_BUFFERS_MAX];                      /* waiting for free pages, by buffer */
+	double room_ns[TDM_PATTERN_BUFFERS_MAX]; /* waiting for free pages, by buffer; infinite: for ever */
 	double slot_ns;
 	size_t slot_count;
 	size_t bottleneck; /* the kernel that waits least for the others */

@@ -90,6 +90,16 @@ static void describe_deadlock(
 	tdm_buf_done(&ignored);
 }
 
+/* More pages of these buffers might help. */
+static void mark_full(const struct tdm_cb_model *m, const struct result_parts *r, struct tdm_model_result *result)
+{
+	for (size_t i = 0; i < m->thread_count; i++) {
+		const struct tdm_cb_step *step = &m->threads[i].steps[r->threads[i].stuck_at];
+		if (r->threads[i].is_stuck && step->op == TDM_CB_RESERVE && !m->buffers[step->buffer].is_hidden)
+			result->room_ns[step->buffer] = INFINITY;
+	}
+}
+
 static void give_kernels(const struct tdm_cb_model *m, const struct result_parts *r, struct tdm_model_result *result)
 {
 	double ns = 1e9 / m->clock_hz, least = INFINITY;
@@ -156,8 +166,10 @@ int tdm_cb_model_run(struct tdm_cb_model *m, const uint32_t *depths, bool statis
 			result->buffers[i] = r.buffers[i];
 	}
 	give_kernels(m, &r, result);
-	if (result->is_deadlocked)
+	if (result->is_deadlocked) {
+		mark_full(m, &r, result);
 		describe_deadlock(m, &r, result);
+	}
 	bool has_rate = !result->is_deadlocked && result->ns > 0;
 	result->tiles_per_s = has_rate ? (double)m->pattern->tiles * 1e9 / result->ns : 0;
 	result->bytes_per_s = has_rate ? bytes_moved(m->pattern) * 1e9 / result->ns : 0;

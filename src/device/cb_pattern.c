@@ -14,15 +14,37 @@ const char *tdm_tile_op_name(enum tdm_tile_op op)
 	return op_names[op];
 }
 
-static uint64_t rounds_of(const struct tdm_cb_pattern *p, const struct tdm_pattern_use *use)
+/* Pages of a buffer that a kernel pushes, or pops, in one round; *calls: in how many calls. */
+static uint64_t pages_per_round(
+	const struct tdm_cb_pattern *p, size_t kernel, size_t buffer, bool is_push, uint64_t *calls)
 {
-	uint64_t total = p->buffers[use->buffer].total;
-	return total / use->pages + (total % use->pages != 0);
+	uint64_t pages = 0;
+	*calls = 0;
+	for (size_t i = 0; i < p->stage_count; i++) {
+		const struct tdm_pattern_stage *s = &p->stages[i];
+		const struct tdm_pattern_use *uses = is_push ? s->pushes : s->pops;
+		for (size_t k = 0; s->kernel == kernel && k < (is_push ? s->push_count : s->pop_count); k++)
+			if (uses[k].buffer == buffer) {
+				pages += (uint64_t)uses[k].pages * s->times;
+				*calls += s->times;
+			}
+	}
+	return pages;
 }
 
-uint64_t tdm_pattern_rounds(const struct tdm_cb_pattern *p, const struct tdm_pattern_stage *stage)
+static uint64_t rounds_of(const struct tdm_cb_pattern *p, size_t kernel, size_t buffer, bool is_push)
 {
-	return rounds_of(p, stage->push_count != 0 ? &stage->pushes[0] : &stage->pops[0]);
+	uint64_t calls, total = p->buffers[buffer].total;
+	uint64_t pages = pages_per_round(p, kernel, buffer, is_push, &calls);
+	return total / pages + (total % pages != 0);
+}
+
+uint64_t tdm_pattern_rounds(const struct tdm_cb_pattern *p, size_t kernel)
+{
+	for (size_t i = 0; i < p->buffer_count; i++)
+		if (p->buffers[i].producer == kernel || p->buffers[i].consumer == kernel)
+			return rounds_of(p, kernel, i, p->buffers[i].producer == kernel);
+	return 0;
 }
 
 /* Calls `take` with every use of the buffer and the pages that its stage holds at once. */
@@ -90,10 +112,6 @@ static int set_end(struct tdm_cb_pattern *p, const struct tdm_pattern_stage *sta
 			"both %s and %s %s buffer %" PRIu32 ", which has one %s: give one of them another buffer",
 			p->kernels[*end], p->kernels[stage->kernel], is_push ? "push to" : "pop", b->index,
 			is_push ? "producer" : "consumer");
-	if (*end != TDM_PATTERN_NONE)
-		return tdm_diag_set(diag, TDM_EREFUSED, stage->line, 0,
-			"%s %s buffer %" PRIu32 " twice: one stage can do it, with more pages",
-			p->kernels[stage->kernel], is_push ? "pushes to" : "pops", b->index);
 	*end = stage->kernel;
 	return 0;
 }
@@ -131,26 +149,40 @@ static int check_buffer(const struct tdm_cb_pattern *p, const struct tdm_pattern
 	return 0;
 }
 
-/* All stages of a kernel make the same number of rounds, which each of their buffers confirms. */
-static int check_rounds(const struct tdm_cb_pattern *p, struct tdm_diag *diag)
+/* A last round with fewer pages is possible only if nothing else of the round is repeated. */
+static int check_rest(const struct tdm_cb_pattern *p, size_t kernel, size_t buffer, bool is_push, struct tdm_diag *diag)
 {
-	uint64_t rounds[TDM_PATTERN_KERNELS_MAX] = { 0 };
-	uint32_t from[TDM_PATTERN_KERNELS_MAX] = { 0 };
-	for (size_t i = 0; i < p->stage_count; i++) {
-		const struct tdm_pattern_stage *s = &p->stages[i];
-		for (size_t k = 0; k < s->pop_count + s->push_count; k++) {
-			const struct tdm_pattern_use *use =
-				k < s->pop_count ? &s->pops[k] : &s->pushes[k - s->pop_count];
-			uint64_t own = rounds_of(p, use);
-			uint32_t index = p->buffers[use->buffer].index;
-			if (rounds[s->kernel] != 0 && rounds[s->kernel] != own)
-				return tdm_diag_set(diag, TDM_EREFUSED, s->line, 0,
-					"%s makes %" PRIu64 " rounds for buffer %" PRIu32 ", but %" PRIu64
-					" for buffer %" PRIu32 ": change its pages per round, or total=N of a buffer",
-					p->kernels[s->kernel], rounds[s->kernel], from[s->kernel], own, index);
-			rounds[s->kernel] = own;
-			from[s->kernel] = index;
-		}
+	const struct tdm_pattern_buffer *b = &p->buffers[buffer];
+	uint64_t calls, pages = pages_per_round(p, kernel, buffer, is_push, &calls);
+	if (calls == 1 || b->total % pages == 0)
+		return 0;
+	return tdm_diag_set(diag, TDM_EREFUSED, b->line, 0,
+		"%s %s %" PRIu64 " pages of buffer %" PRIu32 " in a round, and %" PRIu64
+		" go through it: give it a multiple with total=N",
+		p->kernels[kernel], is_push ? "pushes" : "pops", pages, b->index, b->total);
+}
+
+/* All buffers of a kernel give the same number of rounds. */
+static int check_rounds(const struct tdm_cb_pattern *p, size_t kernel, struct tdm_diag *diag)
+{
+	uint64_t rounds = 0;
+	uint32_t from = 0;
+	for (size_t k = 0; k < 2 * p->buffer_count; k++) {
+		const struct tdm_pattern_buffer *b = &p->buffers[k / 2];
+		bool is_push = k % 2 == 0;
+		if ((is_push ? b->producer : b->consumer) != kernel)
+			continue;
+		uint64_t own = rounds_of(p, kernel, k / 2, is_push);
+		if (rounds != 0 && rounds != own)
+			return tdm_diag_set(diag, TDM_EREFUSED, b->line, 0,
+				"%s makes %" PRIu64 " rounds for buffer %" PRIu32 ", but %" PRIu64
+				" for buffer %" PRIu32 ": change its pages per round, or total=N of a buffer",
+				p->kernels[kernel], rounds, from, own, b->index);
+		rounds = own;
+		from = b->index;
+		int err = check_rest(p, kernel, k / 2, is_push, diag);
+		if (err != 0)
+			return err;
 	}
 	return 0;
 }
@@ -167,9 +199,10 @@ static int check_stage(const struct tdm_cb_pattern *p, const struct tdm_pattern_
 		return tdm_diag_set(diag, TDM_EREFUSED, s->line, 0,
 			"%s %s: a kernel that does both is two kernels, or a computation", p->kernels[s->kernel],
 			s->work == TDM_STAGE_READ ? "reads, and so only pushes" : "writes, and so only pops");
-	if (others != 0 && (s->ahead > 1 || s->ids != 0))
+	if ((others != 0 || s->times > 1) && (s->ahead > 1 || s->ids != 0))
 		return tdm_diag_set(diag, TDM_EREFUSED, s->line, 0,
-			"%s has several stages: ahead and ids are for kernels with one", p->kernels[s->kernel]);
+			"%s does several things in a round: ahead and ids are for kernels that do one",
+			p->kernels[s->kernel]);
 	for (size_t i = 0; i < p->stage_count; i++)
 		if (p->stages[i].kernel == s->kernel &&
 			(p->stages[i].work == TDM_STAGE_COMPUTE) != (s->work == TDM_STAGE_COMPUTE))
@@ -189,5 +222,7 @@ int tdm_pattern_settle(struct tdm_cb_pattern *p, struct tdm_diag *diag)
 		err = set_ends(p, diag);
 	for (size_t i = 0; i < p->buffer_count && err == 0; i++)
 		err = check_buffer(p, &p->buffers[i], diag);
-	return err != 0 ? err : check_rounds(p, diag);
+	for (size_t i = 0; i < p->kernel_count && err == 0; i++)
+		err = check_rounds(p, i, diag);
+	return err;
 }

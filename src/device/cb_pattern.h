@@ -28,6 +28,7 @@ enum {
 	TDM_PATTERN_CORES_MAX = 1024,
 	TDM_PATTERN_AHEAD_MAX = 16,
 	TDM_PATTERN_IDS_MAX = 15, /* transaction ids of the network */
+	TDM_PATTERN_TIMES_MAX = 1024,
 };
 /* Bounds that keep a simulation short. */
 #define TDM_PATTERN_TILES_MAX UINT64_C(100000000)
@@ -65,6 +66,7 @@ struct tdm_pattern_stage {
 	bool is_flush;   /* writes only have to leave the core before their pages are popped */
 	uint32_t ahead;  /* blocks that are read before one barrier, at least 1 */
 	uint32_t ids;    /* blocks in flight, each with a barrier of its own; 0: one barrier for all */
+	uint32_t times;  /* in each round of its kernel, at least 1 */
 	uint32_t factor; /* fidelity phases or vector instructions of the operation, at least 1 */
 	double cycles;   /* of the math for one tile, instead of the operation; NAN: as the operation says */
 	struct tdm_pattern_use pops[TDM_PATTERN_USES_MAX], pushes[TDM_PATTERN_USES_MAX];
@@ -94,8 +96,8 @@ struct tdm_cb_pattern {
 
 const char *tdm_tile_op_name(enum tdm_tile_op op);
 
-/* Rounds of a stage: ceil(total / pages) of each of its buffers, which is the same for all. */
-uint64_t tdm_pattern_rounds(const struct tdm_cb_pattern *pattern, const struct tdm_pattern_stage *stage);
+/* Rounds of a kernel; all of its buffers give the same number. */
+uint64_t tdm_pattern_rounds(const struct tdm_cb_pattern *pattern, size_t kernel);
 
 /* Depths of this buffer are multiples of this: a push or pop must not cross the end of the buffer. */
 uint32_t tdm_pattern_step(const struct tdm_cb_pattern *pattern, size_t buffer);
