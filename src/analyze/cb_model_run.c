@@ -106,15 +106,10 @@ static void give_kernels(const struct tdm_cb_model *m, const struct result_parts
 	for (size_t i = 0; i < m->thread_count; i++) {
 		struct tdm_model_kernel *k = &result->kernels[m->kernel_of[i]];
 		const struct tdm_cb_thread_result *t = &r->threads[i];
-		const struct tdm_cb_step *first = m->threads[i].steps;
-		bool is_math =
-			m->threads[i].body != 0 && m->buffers[first->buffer].is_hidden && first->op == TDM_CB_WAIT;
 		k->end_ns = fmax(k->end_ns, t->end * ns);
 		k->transfers_ns += t->transfers * ns;
-		if (!is_math) { /* it waits for the others of its kernel only */
-			k->pages_ns += t->pages * ns;
-			k->room_ns += t->room * ns;
-		}
+		k->pages_ns += t->pages * ns;
+		k->room_ns += t->room * ns;
 	}
 	for (size_t i = 0; i < m->pattern->kernel_count; i++) {
 		double waits = result->kernels[i].pages_ns + result->kernels[i].room_ns;

@@ -57,7 +57,8 @@ struct tdm_cb_buffer {
 
 struct tdm_cb_thread_result {
 	double end; /* the time of its last step */
-	/* Time spent waiting: for filled pages, for free pages, for transfers. A call's own cycles are not waiting. */
+	/* Time spent waiting: for filled pages, for free pages, for transfers; not in hidden buffers. A call's own
+	 * cycles are not waiting. */
 	double pages, room, transfers;
 	bool is_stuck;
 	size_t stuck_at; /* index of the step that never returns */
