@@ -242,8 +242,7 @@ const struct tdm_column tdm_curve_columns[5] = {
 	{ "Mtiles/s", "tiles_per_s", .get = get_curve_rate, .text = text_curve_rate, .width = 9,
 		.flags = TDM_OTHER_SIDE },
 	{ "of best", "share_of_best", CURVE(share), .decimals = 1, .width = 8 },
-	{ "tiles/s per further KiB", "tiles_per_s_per_kib", CURVE(per_kib), .text = text_per_kib, .width = 23,
-		.flags = TDM_OTHER_SIDE },
+	{ "tiles/s per further KiB", "tiles_per_s_per_kib", CURVE(per_kib), .text = text_per_kib, .width = 23 },
 };
 
 void tdm_speed_rows(const struct tdm_core_speed *speed, struct tdm_speed_row rows[TDM_SPEED_COUNT])
@@ -268,7 +267,7 @@ static void text_source(const struct tdm_field *field, struct tdm_buf *out)
 #define SPEED(member) TDM_MEMBER(struct tdm_speed_row, member)
 const struct tdm_column tdm_speed_columns[6] = {
 	{ "Constant", "name", SPEED(name), .width = 21 },
-	{ "value", "value", SPEED(value), .text = text_value, .width = 7, .flags = TDM_OTHER_SIDE },
+	{ "value", "value", SPEED(value), .text = text_value, .width = 7 },
 	{ "unit", "unit", SPEED(unit), .width = 7 },
 	{ "known as", "known_as", SPEED(tag), .width = 10 },
 	{ "what it is; where it comes from", "summary", SPEED(summary), .text = text_source, .flags = TDM_WRAP },

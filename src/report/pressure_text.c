@@ -103,6 +103,9 @@ static void put_model_notes(const struct tdm_pressure_result *r, struct tdm_buf 
 		tdm_buf_printf(out, "; %zu of the model's %d constants are assumed: see --explain-model", assumed,
 			TDM_SPEED_COUNT);
 	tdm_buf_puts(out, ".\n");
+	if (r->setup.pattern == NULL)
+		tdm_buf_puts(out,
+			"Pressure counts tiles that do not fit at once; it does not say that a core runs slower.\n");
 }
 
 static void put_advice_sentence(const struct tdm_pressure_result *r, struct tdm_buf *out)
@@ -142,7 +145,8 @@ static void put_explanation(const struct tdm_core_speed *speed, const struct tdm
 	struct tdm_table table = TDM_TABLE_OF(tdm_speed_columns, rows, TDM_SPEED_COUNT);
 	tdm_speed_rows(speed, rows);
 	table.style = TDM_STYLE_BOLD;
-	tdm_buf_putc(out, '\n');
+	if (out->len != 0)
+		tdm_buf_putc(out, '\n');
 	tdm_table_text(&table, term, out);
 }
 
