@@ -145,7 +145,7 @@ static bool advance(struct sim *s, size_t thread, const struct tdm_cb_step *step
 	struct tdm_cb_thread_result *result = &s->run->thread_results[thread];
 	struct queue *q = &s->queues[step->buffer];
 	uint64_t depth = step->op <= TDM_CB_POP ? s->run->buffers[step->buffer].pages : 0;
-	bool is_hidden = step->op <= TDM_CB_POP && s->run->buffers[step->buffer].is_hidden;
+	bool is_inner = step->op <= TDM_CB_POP && s->run->buffers[step->buffer].is_inner;
 	double when, unused = 0;
 	switch ((enum tdm_cb_op)step->op) {
 	case TDM_CB_RESERVE:
@@ -153,7 +153,7 @@ static bool advance(struct sim *s, size_t thread, const struct tdm_cb_step *step
 			if (!time_of(&q->pop, q->push.total + step->pages - depth, &when))
 				return false;
 			double before = t->now;
-			wait_for(t, when + s->run->buffers[step->buffer].sync, is_hidden ? &unused : &result->room);
+			wait_for(t, when + s->run->buffers[step->buffer].sync, is_inner ? &unused : &result->room);
 			s->run->room[step->buffer] += t->now - before;
 		}
 		t->now += step->cycles;
@@ -161,7 +161,7 @@ static bool advance(struct sim *s, size_t thread, const struct tdm_cb_step *step
 	case TDM_CB_WAIT:
 		if (!time_of(&q->push, q->pop.total + step->pages, &when))
 			return false;
-		wait_for(t, when + s->run->buffers[step->buffer].sync, is_hidden ? &unused : &result->pages);
+		wait_for(t, when + s->run->buffers[step->buffer].sync, is_inner ? &unused : &result->pages);
 		t->now += step->cycles;
 		return true;
 	case TDM_CB_PUSH:

@@ -48,7 +48,15 @@ static void scale(const struct tdm_core_speed *base, double transfers, double ma
 	}
 }
 
-/* The three figures of the model: waits are those of the kernels that compute, or of all if none does. */
+static bool computes(const struct tdm_cb_pattern *p, size_t kernel)
+{
+	for (size_t i = 0; i < p->stage_count; i++)
+		if (p->stages[i].kernel == kernel)
+			return p->stages[i].work == TDM_STAGE_COMPUTE;
+	return false;
+}
+
+/* The three figures of the model. The profiler measures the waits of kernels that compute. */
 static void predict(struct fitting *f, double transfers, double math, double ns[TDM_FIT_FIGURES])
 {
 	struct tdm_core_speed speed;
@@ -65,6 +73,8 @@ static void predict(struct fitting *f, double transfers, double math, double ns[
 		return;
 	ns[TDM_FIT_KERNEL] = result.ns;
 	for (size_t i = 0; i < f->pattern->kernel_count; i++) {
+		if (!computes(f->pattern, i))
+			continue;
 		ns[TDM_FIT_FRONT] += result.kernels[i].pages_ns;
 		ns[TDM_FIT_BACK] += result.kernels[i].room_ns;
 	}

@@ -47,8 +47,9 @@ static void put_head(const struct tdm_pressure_report *report, const struct tdm_
 	if (s->pattern != NULL) {
 		tdm_put_label(out, "Pattern");
 		tdm_cell_text(out, r->pattern.name[0] != '\0' ? r->pattern.name : report->pattern_path, true);
-		tdm_buf_printf(out, ": %s tiles through %zu circular buffers of %zu kernels",
-			TDM_COUNT_TEXT(r->pattern.tiles), r->pattern.buffer_count, r->pattern.kernel_count);
+		tdm_buf_printf(out, ": %s tiles through %zu circular buffer%s of %zu kernel%s",
+			TDM_COUNT_TEXT(r->pattern.tiles), r->pattern.buffer_count, tdm_plural(r->pattern.buffer_count),
+			r->pattern.kernel_count, tdm_plural(r->pattern.kernel_count));
 		tdm_buf_printf(out, ", on %s", s->card->full_name);
 	} else {
 		tdm_put_label(out, "Workload");
@@ -112,7 +113,7 @@ static void put_advice_sentence(const struct tdm_pressure_result *r, struct tdm_
 {
 	const struct tdm_cb_advice *a = &r->advice;
 	if (a->is_deadlocked) {
-		tdm_buf_printf(out, "None: it deadlocks at any depth: %s.\n", a->deadlock);
+		tdm_buf_printf(out, "None: it deadlocks whatever the depths that may change: %s.\n", a->deadlock);
 		return;
 	}
 	if (a->is_too_large) {
@@ -156,9 +157,10 @@ static void put_fit(const struct tdm_model_fit *fit, struct tdm_buf *out)
 	tdm_buf_printf(out, "%-*s", TDM_LABEL_COLUMNS, "Fitted to");
 	tdm_cell_text(out, fit->operation, true);
 	tdm_buf_printf(out,
-		", %s measured calls: transfers x%.2f, math x%.2f; mean error %.1f %% of the kernel time, before %.1f "
+		", %s measured call%s: transfers x%.2f, math x%.2f; mean error %.1f %% of the kernel time, before %.1f "
 		"%%\n",
-		TDM_COUNT_TEXT(fit->calls), fit->transfers, fit->math, 100 * fit->error, 100 * fit->error_before);
+		TDM_COUNT_TEXT(fit->calls), tdm_plural(fit->calls), fit->transfers, fit->math, 100 * fit->error,
+		100 * fit->error_before);
 	for (int i = 0; i < TDM_FIT_FIGURES; i++)
 		tdm_buf_printf(out, "%-*s%-6s %12.0f ns measured %12.0f ns fitted %12.0f ns before\n",
 			TDM_LABEL_COLUMNS, "", names[i], fit->measured_ns[i], fit->after_ns[i], fit->before_ns[i]);
