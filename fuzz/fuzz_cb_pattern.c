@@ -43,7 +43,7 @@ static void advise(const struct tdm_cb_pattern *p, const struct tdm_core_speed *
 	static struct tdm_cb_advice advice;
 	const struct tdm_advice_limits limits = { 1048576, 32, 65535 };
 	check(tdm_cb_advise(p, speed, &limits, &advice) == 0);
-	if (advice.is_deadlocked || advice.is_too_large)
+	if (!tdm_cb_advice_is_found(&advice))
 		return;
 	check(advice.advised.bytes <= limits.l1_bytes);
 	check(advice.advised.bytes == tdm_pattern_bytes(p, advice.advised.depths, limits.align));

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { SEARCH_TILES = 512, SCALE_TRIES = 64, RUNS_MAX = 3000, CURVE_STEP = 8, DEPTH_MAX = 65535 };
+enum { SEARCH_TILES = 512, SEARCH_PAGES_MAX = 65536, RUNS_MAX = 3000, CURVE_STEP = 8, DEPTH_MAX = 65535 };
 
 static const double enough = 0.9999; /* of the best throughput, for the end of the curve */
 static const double gain_min = 1e-9;
@@ -80,32 +80,50 @@ static bool deepen(const struct search *s, uint32_t *depths, size_t i, uint32_t 
 	return depths[i] != before;
 }
 
-/* Makes the runs shorter if all totals can be divided alike. */
-static void shorten(struct tdm_cb_pattern *p)
+static uint64_t common_divisor(const struct tdm_cb_pattern *p)
 {
-	uint64_t most = 0;
+	uint64_t common = p->tiles;
 	for (size_t i = 0; i < p->buffer_count; i++)
-		most = tdm_max(most, p->buffers[i].total);
-	uint64_t first = most / SEARCH_TILES;
-	for (uint64_t by = first; first > 1 && by > first / 2 && by + SCALE_TRIES > first; by--) {
-		struct tdm_cb_pattern shorter = *p;
-		bool divides = p->tiles % by == 0;
-		for (size_t i = 0; i < p->buffer_count && divides; i++) {
-			divides = p->buffers[i].total % by == 0;
-			shorter.buffers[i].total /= by;
+		for (uint64_t b = p->buffers[i].total; b != 0;) {
+			uint64_t rest = common % b;
+			common = b;
+			b = rest;
 		}
-		shorter.tiles /= by;
-		if (divides && tdm_pattern_settle(&shorter, NULL) == 0) {
-			*p = shorter;
-			return;
-		}
-	}
+	return common;
+}
+
+static bool divide(const struct tdm_cb_pattern *p, uint64_t by, struct tdm_cb_pattern *shorter)
+{
+	*shorter = *p;
+	shorter->tiles /= by;
+	for (size_t i = 0; i < p->buffer_count; i++)
+		shorter->buffers[i].total /= by;
+	return tdm_pattern_settle(shorter, NULL) == 0;
+}
+
+/* Makes the run shorter if all totals can be divided alike, or are the same. Returns the pages of a run. */
+static uint64_t shorten(struct tdm_cb_pattern *p)
+{
+	struct tdm_cb_pattern shorter;
+	uint64_t most = 0, common = common_divisor(p), pages = 0;
 	bool all_equal = true;
-	for (size_t i = 0; i < p->buffer_count; i++)
+	for (size_t i = 0; i < p->buffer_count; i++) {
+		most = tdm_max(most, p->buffers[i].total);
 		all_equal &= p->buffers[i].total == p->tiles;
-	for (size_t i = 0; i < p->buffer_count && all_equal && first > 1; i++)
-		p->buffers[i].total = SEARCH_TILES;
-	p->tiles = all_equal && first > 1 ? SEARCH_TILES : p->tiles;
+	}
+	uint64_t by = most / SEARCH_TILES;
+	while (by > 1 && !(common % by == 0 && most / by <= 2 * SEARCH_TILES && divide(p, by, &shorter)))
+		by--;
+	if (by > 1)
+		*p = shorter;
+	for (size_t i = 0; i < p->buffer_count; i++) {
+		if (by <= 1 && all_equal && most > SEARCH_TILES)
+			p->buffers[i].total = SEARCH_TILES;
+		pages += p->buffers[i].total;
+	}
+	if (by <= 1 && all_equal && most > SEARCH_TILES)
+		p->tiles = SEARCH_TILES;
+	return pages;
 }
 
 static void set_bounds(struct search *s)
@@ -351,12 +369,12 @@ int tdm_cb_advise(const struct tdm_cb_pattern *pattern, const struct tdm_core_sp
 	s->pattern = *pattern;
 	s->limits = limits;
 	s->advice = advice;
-	shorten(&s->pattern);
+	advice->is_too_long = shorten(&s->pattern) > SEARCH_PAGES_MAX;
 	set_bounds(s);
 	int err = tdm_map_init(&s->seen);
 	if (err == 0)
 		err = tdm_cb_model_init(&s->model, &s->pattern, speed);
-	if (err == 0) {
+	if (err == 0 && !advice->is_too_long) {
 		advise(s);
 		err = s->failed ? -ENOMEM : 0;
 	}

@@ -116,6 +116,12 @@ static void put_advice_sentence(const struct tdm_pressure_result *r, struct tdm_
 		tdm_buf_printf(out, "None: it deadlocks whatever the depths that may change: %s.\n", a->deadlock);
 		return;
 	}
+	if (a->is_too_long) {
+		tdm_buf_puts(out, "None: the run is too long to search, and tiles and totals have no large common "
+				  "divisor by which it "
+				  "could be shortened.\n");
+		return;
+	}
 	if (a->is_too_large) {
 		tdm_buf_printf(out, "None: the least depths need %s, and %s are left. Take smaller blocks or pages.\n",
 			TDM_SIZE_TEXT(a->curve[0].bytes), TDM_SIZE_TEXT(r->l1_left));

@@ -142,6 +142,26 @@ static void long_runs_are_shortened(void **state)
 	}
 }
 
+static void runs_that_cannot_be_shortened_have_no_advice(void **state)
+{
+	(void)state;
+	struct tdm_cb_pattern p;
+	struct tdm_core_speed speed;
+	struct tdm_cb_advice advice;
+	static const char *const texts[] = { "tiles 999983\nbuffer 0 pages=4\nbuffer 1 pages=4 total=1999966\n",
+		"tiles 999982\nbuffer 0 pages=4\nbuffer 1 pages=4 total=1999964\n",
+		"tiles 1000000\nbuffer 0 pages=4\nbuffer 1 pages=4 total=2000000\n" };
+	for (size_t i = 0; i < 3; i++) {
+		char text[512];
+		snprintf(text, sizeof text, "%skernel r read push=0:1,1:2\nkernel w write pop=0:1,1:2\n", texts[i]);
+		parse(text, &p, &speed);
+		assert_int_equal(
+			tdm_cb_advise(&p, &speed, &(struct tdm_advice_limits){ UINT64_MAX, 32, 0 }, &advice), 0);
+		assert_int_equal(advice.is_too_long, i < 2);
+		assert_int_equal(tdm_cb_advice_is_found(&advice), i == 2);
+	}
+}
+
 static void what_deadlocks_has_no_advice(void **state)
 {
 	(void)state;
@@ -166,6 +186,7 @@ int main(void)
 		cmocka_unit_test(the_curve_rises),
 		cmocka_unit_test(l1_is_a_limit),
 		cmocka_unit_test(long_runs_are_shortened),
+		cmocka_unit_test(runs_that_cannot_be_shortened_have_no_advice),
 		cmocka_unit_test(what_deadlocks_has_no_advice),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
