@@ -8,7 +8,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { SEARCH_TILES = 512, SEARCH_PAGES_MAX = 65536, RUNS_MAX = 3000, CURVE_STEP = 8, DEPTH_MAX = 65535 };
+enum {
+	SEARCH_TILES = 512,
+	SEARCH_ROUNDS = 16,
+	SEARCH_PAGES_MAX = 262144,
+	RUNS_MAX = 3000,
+	PAGES_MAX = 20000000,
+	CURVE_STEP = 8,
+	DEPTH_MAX = 65535
+};
 
 static const double enough = 0.9999; /* of the best throughput, for the end of the curve */
 static const double gain_min = 1e-9;
@@ -26,6 +34,7 @@ struct search {
 	size_t count;
 	struct tdm_model_result result; /* of the last run */
 	double goal;
+	size_t runs_max; /* of the ordered search */
 	struct tdm_cb_advice *advice;
 	bool failed; /* out of memory */
 	/* The nodes of the ordered search: a heap of indices, and which depths were seen. */
@@ -101,28 +110,45 @@ static bool divide(const struct tdm_cb_pattern *p, uint64_t by, struct tdm_cb_pa
 	return tdm_pattern_settle(shorter, NULL) == 0;
 }
 
-/* Makes the run shorter if all totals can be divided alike, or are the same. Returns the pages of a run. */
-static uint64_t shorten(struct tdm_cb_pattern *p)
+/* A run of this many tiles is periodic for most of its time. */
+static uint64_t tiles_enough(const struct tdm_cb_pattern *p)
 {
-	struct tdm_cb_pattern shorter;
-	uint64_t most = 0, common = common_divisor(p), pages = 0;
+	uint64_t least = 0;
+	for (size_t i = 0; i < p->buffer_count; i++)
+		least = tdm_max(least, tdm_pattern_least(p, i));
+	return tdm_max(SEARCH_TILES, SEARCH_ROUNDS * least);
+}
+
+/* Makes the run shorter if all totals can be divided alike, or are the same. */
+static void shorten(struct tdm_cb_pattern *p)
+{
+	struct tdm_cb_pattern shorter = *p;
+	uint64_t most = 0, common = common_divisor(p), aim = tiles_enough(p);
 	bool all_equal = true;
 	for (size_t i = 0; i < p->buffer_count; i++) {
 		most = tdm_max(most, p->buffers[i].total);
 		all_equal &= p->buffers[i].total == p->tiles;
+		shorter.buffers[i].total = aim;
 	}
-	uint64_t by = most / SEARCH_TILES;
-	while (by > 1 && !(common % by == 0 && most / by <= 2 * SEARCH_TILES && divide(p, by, &shorter)))
-		by--;
-	if (by > 1)
+	if (most <= aim)
+		return;
+	shorter.tiles = aim;
+	if (all_equal && tdm_pattern_settle(&shorter, NULL) == 0) {
 		*p = shorter;
-	for (size_t i = 0; i < p->buffer_count; i++) {
-		if (by <= 1 && all_equal && most > SEARCH_TILES)
-			p->buffers[i].total = SEARCH_TILES;
-		pages += p->buffers[i].total;
+		return;
 	}
-	if (by <= 1 && all_equal && most > SEARCH_TILES)
-		p->tiles = SEARCH_TILES;
+	for (uint64_t by = most / aim; by > 1; by--)
+		if (common % by == 0 && divide(p, by, &shorter)) {
+			*p = shorter;
+			return;
+		}
+}
+
+static uint64_t pages_of(const struct tdm_cb_pattern *p)
+{
+	uint64_t pages = 0;
+	for (size_t i = 0; i < p->buffer_count; i++)
+		pages += p->buffers[i].total;
 	return pages;
 }
 
@@ -212,7 +238,7 @@ static bool search_in_order(struct search *s, uint32_t *depths)
 {
 	size_t before = s->advice->runs;
 	add_node(s, depths);
-	while (s->heap_count != 0 && s->advice->runs - before < RUNS_MAX && !s->failed) {
+	while (s->heap_count != 0 && s->advice->runs - before < s->runs_max && !s->failed) {
 		uint32_t now[TDM_PATTERN_BUFFERS_MAX];
 		memcpy(now, s->nodes[take_smallest(s)].depths, sizeof now);
 		if (rate(s, now) >= s->goal) {
@@ -304,7 +330,7 @@ static void trace_curve(struct search *s)
 	memcpy(depths, s->least, sizeof depths);
 	double now = rate(s, depths);
 	add_point(s, depths, now);
-	for (size_t i = 0; i < RUNS_MAX && s->advice->point_count < TDM_ADVICE_POINTS_MAX && !s->failed; i++) {
+	for (size_t i = 0; i < s->runs_max && s->advice->point_count < TDM_ADVICE_POINTS_MAX && !s->failed; i++) {
 		if (now >= enough * s->advice->best_tiles_per_s || !climb(s, depths, &now))
 			return;
 		add_point(s, depths, now);
@@ -315,8 +341,14 @@ static void trace_curve(struct search *s)
 static void settle_for_less(struct search *s)
 {
 	struct tdm_cb_advice *a = s->advice;
+	const struct tdm_advice_point *last = &a->curve[a->point_count - 1];
 	size_t i = 0;
-	while (a->curve[i].tiles_per_s < TDM_ADVICE_GOAL * a->curve[a->point_count - 1].tiles_per_s)
+	if (rate(s, last->depths) <= 0) { /* what fits L1 deadlocks */
+		a->is_deadlocked = true;
+		memcpy(a->deadlock, s->result.deadlock, sizeof a->deadlock);
+		return;
+	}
+	while (a->curve[i].tiles_per_s < TDM_ADVICE_GOAL * last->tiles_per_s)
 		i++;
 	a->advised = a->curve[i];
 	a->is_limited = true;
@@ -369,8 +401,11 @@ int tdm_cb_advise(const struct tdm_cb_pattern *pattern, const struct tdm_core_sp
 	s->pattern = *pattern;
 	s->limits = limits;
 	s->advice = advice;
-	advice->is_too_long = shorten(&s->pattern) > SEARCH_PAGES_MAX;
+	shorten(&s->pattern);
 	set_bounds(s);
+	uint64_t pages = pages_of(&s->pattern);
+	advice->is_too_long = pages > SEARCH_PAGES_MAX;
+	s->runs_max = (size_t)tdm_min(RUNS_MAX, 1 + PAGES_MAX / pages);
 	int err = tdm_map_init(&s->seen);
 	if (err == 0)
 		err = tdm_cb_model_init(&s->model, &s->pattern, speed);

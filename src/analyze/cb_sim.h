@@ -40,7 +40,7 @@ struct tdm_cb_step {
 	double cycles, link, arrival;
 };
 
-enum { TDM_CB_BUFFERS_MAX = 256, TDM_CB_THREADS_MAX = 256, TDM_CB_IN_FLIGHT_MAX = 64, TDM_CB_SLOTS = 64 };
+enum { TDM_CB_BUFFERS_MAX = 256, TDM_CB_THREADS_MAX = 256, TDM_CB_IN_FLIGHT_MAX = 256, TDM_CB_SLOTS = 64 };
 
 struct tdm_cb_thread {
 	const struct tdm_cb_step *steps; /* head, body, tail */

@@ -42,7 +42,7 @@ int tdm_pressure_draw(const struct tdm_pressure_report *report, const struct tdm
 int tdm_pressure_budgets(const struct tdm_pressure_result *results, size_t count, struct tdm_budgets *budgets);
 
 /* Shared by the files above. */
-extern const struct tdm_column tdm_strategy_columns[15];
+extern const struct tdm_column tdm_strategy_columns[16];
 extern const struct tdm_column tdm_strategy_model_columns[4];
 extern const struct tdm_column tdm_curve_columns[5];
 extern const struct tdm_column tdm_speed_columns[6];

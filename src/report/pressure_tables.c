@@ -143,10 +143,21 @@ static void json_model(const struct tdm_field *field, struct tdm_json *json)
 	tdm_json_object_end(json);
 }
 
+/* Buffers whose depth is no multiple of what is pushed and popped at once. */
+static void json_uneven(const struct tdm_field *field, struct tdm_json *json)
+{
+	const struct tdm_strategy *s = field->row;
+	tdm_json_array(json);
+	for (size_t i = 0; i < s->pattern->buffer_count; i++)
+		if (s->depths[i] % tdm_pattern_step(s->pattern, i) != 0)
+			tdm_json_u64(json, s->pattern->buffers[i].index);
+	tdm_json_array_end(json);
+}
+
 #define STRATEGY(member) TDM_MEMBER(struct tdm_strategy, member)
 #define METRIC(id)       .get = get_metric, .arg = TDM_PRESSURE_##id, .flags = TDM_OTHER_SIDE
 #define BAND(id)         .get = get_band, .arg = TDM_PRESSURE_##id
-const struct tdm_column tdm_strategy_columns[15] = {
+const struct tdm_column tdm_strategy_columns[16] = {
 	{ "Strategy", "name", .get = get_name, .width = 17 },
 	{ "", "cb_tiles", .text = text_tiles, .json = json_tiles, .width = TDM_WIDTH_OF_TABLE },
 	{ NULL, "cb_bytes", .json = json_tiles, .arg = 1 },
@@ -161,6 +172,7 @@ const struct tdm_column tdm_strategy_columns[15] = {
 	{ "of L1", "l1_share", METRIC(L1), .decimals = 1, .width = 6 },
 	{ "map", "l1_map_share", STRATEGY(map_share), .decimals = 1, .width = 6 },
 	{ NULL, "fits", STRATEGY(fits) },
+	{ NULL, "uneven_buffers", .json = json_uneven },
 	{ NULL, "model", .json = json_model },
 };
 

@@ -28,7 +28,7 @@ static void depth_title(const struct tdm_cb_pattern *p, char *dst, size_t cap)
 static void put_table(
 	const struct tdm_cb_pattern *p, struct tdm_table table, const struct tdm_term *term, struct tdm_buf *out)
 {
-	struct tdm_column columns[16];
+	struct tdm_column columns[sizeof tdm_strategy_columns / sizeof *tdm_strategy_columns];
 	char title[TITLE_CAP];
 	memcpy(columns, table.columns, table.column_count * sizeof *columns);
 	depth_title(p, title, sizeof title);
@@ -90,6 +90,24 @@ static void put_deadlocks(const struct tdm_pressure_result *r, const struct tdm_
 				TDM_SIZE_TEXT(r->l1_left));
 		tdm_buf_putc(out, '\n');
 	}
+}
+
+/* A block of an uneven depth would cross the end of its buffer. */
+static void put_uneven(const struct tdm_pressure_result *r, const struct tdm_term *term, struct tdm_buf *out)
+{
+	for (size_t i = 0; i < r->strategy_count; i++)
+		for (size_t k = 0; k < r->pattern.buffer_count; k++) {
+			uint32_t depth = r->strategies[i].depths[k], step = tdm_pattern_step(&r->pattern, k);
+			if (depth % step == 0)
+				continue;
+			tdm_put_styled(out, term, TDM_STYLE_YELLOW, "Uneven");
+			tdm_buf_printf(out,
+				"%*s%s: %" PRIu32 " pages of CB%" PRIu32 " are no multiple of %" PRIu32
+				", so that a block would cross its end\n",
+				TDM_LABEL_COLUMNS - 6, "",
+				tdm_strategy_title((enum tdm_strategy_name)r->strategies[i].name), depth,
+				r->pattern.buffers[k].index, step);
+		}
 }
 
 /* How the figures of the model are to be taken. */
@@ -182,6 +200,7 @@ static void put_result(const struct tdm_pressure_report *report, const struct td
 	if (report->fit != NULL)
 		put_fit(report->fit, out);
 	put_deadlocks(r, term, out);
+	put_uneven(r, term, out);
 	tdm_buf_putc(out, '\n');
 	put_table(&r->pattern, table, term, out);
 	tdm_buf_putc(out, '\n');

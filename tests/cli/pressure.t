@@ -193,6 +193,12 @@ A pattern that deadlocks names the cycle.
   Advice
   None: it deadlocks whatever the depths that may change: compute waits for pages of buffer 1, which reader pushes; reader waits for room in buffer 0, which compute pops.
 
+A depth that blocks do not fit into evenly.
+
+  $ sed 's/buffer 0 pages=4/buffer 0 pages=6/' relu.cb >uneven.cb
+  $ tidemark pressure --pattern uneven.cb | sed -n 3p
+  Uneven         given: 6 pages of CB0 are no multiple of 4, so that a block would cross its end
+
 Wrong patterns.
 
   $ printf 'tiles 16\nbuffer 0 pages=4\nkernel a read push=0\nkernel b read push=0\nkernel w write pop=0\n' >two.cb
