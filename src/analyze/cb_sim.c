@@ -44,6 +44,7 @@ struct sim {
 	struct queue *queues;
 	uint64_t random;
 	bool no_memory;
+	bool is_over; /* no more events follow, not even if a thread is stuck */
 };
 
 static bool grow(struct events *e)
@@ -94,8 +95,9 @@ static void settle(const struct sim *s, size_t i)
 	for (;;) {
 		const struct event *in = push->settled < push->end ? &push->ring[push->settled & push->mask] : NULL;
 		const struct event *out = pop->settled < pop->end ? &pop->ring[pop->settled & pop->mask] : NULL;
-		if ((in == NULL && !s->threads[buffer->producer].is_done) ||
-			(out == NULL && !s->threads[buffer->consumer].is_done) || (in == NULL && out == NULL))
+		bool may_push = !s->is_over && !s->threads[buffer->producer].is_done;
+		bool may_pop = !s->is_over && !s->threads[buffer->consumer].is_done;
+		if ((in == NULL && (may_push || out == NULL)) || (out == NULL && may_pop))
 			return;
 		bool is_push = out == NULL || (in != NULL && in->time < out->time);
 		tdm_cb_fill_until(&q->fill, is_push ? in->time : out->time);
@@ -277,6 +279,7 @@ static void give_buffers(struct sim *s)
 {
 	struct tdm_cb_run *run = s->run;
 	run->slot_cycles = 0;
+	s->is_over = true;
 	for (size_t i = 0; i < run->buffer_count; i++) {
 		settle(s, i);
 		tdm_cb_fill_until(&s->queues[i].fill, run->cycles);

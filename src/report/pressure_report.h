@@ -44,6 +44,7 @@ int tdm_pressure_budgets(const struct tdm_pressure_result *results, size_t count
 /* Shared by the files above. */
 extern const struct tdm_column tdm_strategy_columns[16];
 extern const struct tdm_column tdm_strategy_model_columns[4];
+extern const struct tdm_column tdm_strategy_fill_columns[3];
 extern const struct tdm_column tdm_curve_columns[5];
 extern const struct tdm_column tdm_speed_columns[6];
 

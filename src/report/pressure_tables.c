@@ -202,6 +202,26 @@ static void text_bottleneck(const struct tdm_field *field, struct tdm_buf *out)
 	tdm_cell_text(out, s->model.is_deadlocked ? "-" : s->pattern->kernels[s->model.bottleneck], true);
 }
 
+static void text_fill(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct tdm_strategy *s = field->row;
+	for (size_t i = 0; i < s->pattern->buffer_count; i++)
+		tdm_buf_printf(out, "%*.1f", DEPTH_COLUMNS, s->model.buffers[i].mean);
+}
+
+static void text_full(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct tdm_strategy *s = field->row;
+	for (size_t i = 0; i < s->pattern->buffer_count; i++)
+		tdm_buf_printf(out, "%s%.0f", i != 0 ? "/" : "", 100 * s->model.buffers[i].full);
+}
+
+const struct tdm_column tdm_strategy_fill_columns[3] = {
+	{ "Average pages", NULL, .get = get_name, .width = 17 },
+	{ "", NULL, .text = text_fill, .width = TDM_WIDTH_OF_TABLE },
+	{ "% of time full", NULL, .text = text_full, .flags = TDM_WRAP, .before = 1 },
+};
+
 const struct tdm_column tdm_strategy_model_columns[4] = {
 	{ "Model", NULL, .get = get_name, .width = 17 },
 	{ "Mtiles/s", NULL, .text = text_rate, .width = 9, .flags = TDM_OTHER_SIDE },

@@ -205,6 +205,8 @@ static void put_result(const struct tdm_pressure_report *report, const struct td
 	put_table(&r->pattern, table, term, out);
 	tdm_buf_putc(out, '\n');
 	put_table(&r->pattern, TDM_TABLE_OF(tdm_strategy_model_columns, r->strategies, r->strategy_count), term, out);
+	tdm_buf_putc(out, '\n');
+	put_table(&r->pattern, TDM_TABLE_OF(tdm_strategy_fill_columns, r->strategies, r->strategy_count), term, out);
 	put_model_notes(r, out);
 	put_advice(r, term, out);
 }

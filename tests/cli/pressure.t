@@ -17,6 +17,12 @@ Pressure on circular buffers: strategies, the model, advice, patterns, baselines
   adaptive_guide        1.582 reader   reader 0/0/88 compute 77/0/0 writer 94/0/5
   adaptive_program      1.582 reader   reader 0/0/88 compute 77/0/0 writer 94/0/5
   advised               1.582 reader   reader 0/0/88 compute 77/0/0 writer 94/0/5
+  
+  Average pages       CB0  CB1  CB2 CB16  % of time full
+  constant            0.0  0.2  0.7  0.1  0/0/0/0
+  adaptive_guide      0.0  0.2  0.7  0.1  0/0/0/0
+  adaptive_program    0.0  0.2  0.7  0.1  0/0/0/0
+  advised             0.0  0.2  0.7  0.1  1/0/70/6
   128 tiles on one core at 1000 MHz; 3 of the model's 31 constants are assumed: see --explain-model.
   Pressure counts tiles that do not fit at once; it does not say that a core runs slower.
   
@@ -118,7 +124,7 @@ The constants of the model, and changing them.
   adaptive_guide        0.407 compute  reader 0/69/23 compute 0/0/0 writer 98/0/1
   adaptive_program      0.407 compute  reader 0/71/23 compute 0/0/0 writer 98/0/1
   advised               0.407 compute  reader 0/73/23 compute 23/0/0 writer 98/0/1
-  128 tiles on one core at 1000 MHz; 3 of the model's 31 constants are assumed: see --explain-model.
+  
   $ tidemark pressure 16 16 --set math_rond=2
   tidemark pressure: --set math_rond=2: column 1: no constant is called 'math_rond': did you mean math_round; --explain-model lists them
   [2]
@@ -149,6 +155,10 @@ A pattern of one's own.
   Model              Mtiles/s slowest  % of time waiting: pages/room/network
   given                 2.742 writer   reader 0/50/30 compute 50/53/0 writer 48/0/32
   advised               4.503 compute  reader 0/17/50 compute 1/0/0 writer 15/0/53
+  
+  Average pages       CB0 CB16  % of time full
+  given               1.1  3.0  5/53
+  advised             3.1  4.9  0/0
   256 tiles on one core at 1000 MHz; 3 of the model's 31 constants are assumed: see --explain-model.
   
   Advice
@@ -188,6 +198,9 @@ A pattern that deadlocks names the cycle.
   
   Model              Mtiles/s slowest  % of time waiting: pages/room/network
   given              deadlock -        reader 0/0/89 compute 26/0/0 writer 0/0/0
+  
+  Average pages       CB0  CB1 CB16  % of time full
+  given               1.5  0.0  0.0  0/0/0
   16 tiles on one core at 1000 MHz; 3 of the model's 31 constants are assumed: see --explain-model.
   
   Advice
