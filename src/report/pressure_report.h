@@ -1,4 +1,5 @@
-/* The pressure on circular buffers as text, JSON and charts: pressure_text.c, pressure_json.c, pressure_chart.c. */
+/* The pressure on circular buffers as text, JSON and charts: pressure_text.c, pressure_json.c, pressure_chart.c, with
+ * the columns and rows of pressure_tables.c. */
 #ifndef TDM_REPORT_PRESSURE_REPORT_H
 #define TDM_REPORT_PRESSURE_REPORT_H
 
@@ -63,7 +64,7 @@ struct tdm_speed_row {
 };
 void tdm_speed_rows(const struct tdm_core_speed *speed, struct tdm_speed_row rows[TDM_SPEED_COUNT]);
 
-/* The strategy's score is critical, as the guide says: its thrashing risk is HIGH. NULL: at none of the sizes. */
+/* The first result in which the strategy is critical: its thrashing risk is HIGH. NULL: there is none. */
 const struct tdm_pressure_result *tdm_pressure_critical(
 	const struct tdm_pressure_report *report, enum tdm_strategy_name name);
 

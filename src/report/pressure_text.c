@@ -102,8 +102,8 @@ static void put_uneven(const struct tdm_pressure_result *r, const struct tdm_ter
 				continue;
 			tdm_put_styled(out, term, TDM_STYLE_YELLOW, "Uneven");
 			tdm_buf_printf(out,
-				"%*s%s: %" PRIu32 " pages of CB%" PRIu32 " are no multiple of %" PRIu32
-				", so that a block would cross its end\n",
+				"%*s%s: %" PRIu32 " pages of CB%" PRIu32 " are not a multiple of %" PRIu32
+				": a block would cross its end\n",
 				TDM_LABEL_COLUMNS - 6, "",
 				tdm_strategy_title((enum tdm_strategy_name)r->strategies[i].name), depth,
 				r->pattern.buffers[k].index, step);

@@ -210,7 +210,7 @@ A depth that blocks do not fit into evenly.
 
   $ sed 's/buffer 0 pages=4/buffer 0 pages=6/' relu.cb >uneven.cb
   $ tidemark pressure --pattern uneven.cb | sed -n 3p
-  Uneven         given: 6 pages of CB0 are no multiple of 4, so that a block would cross its end
+  Uneven         given: 6 pages of CB0 are not a multiple of 4: a block would cross its end
 
 Wrong patterns.
 

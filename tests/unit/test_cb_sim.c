@@ -318,6 +318,17 @@ static void exponential_times_follow_kleinrock(void **state)
 		}
 }
 
+/* Equal means, any variance: the loss is about the sum of both squared coefficients of variation over 2 D. */
+static void the_loss_of_deep_buffers_follows_harrison(void **state)
+{
+	(void)state;
+	const uint64_t rounds = 2000000;
+	for (uint32_t slots = 16; slots <= 64; slots *= 2) {
+		double loss = 1 - (double)rounds / pair_cycles(100, 100, slots, 0, rounds, true) * 100;
+		assert_true(fabs(loss * slots - 1) < 0.2); /* both coefficients of an exponential time are 1 */
+	}
+}
+
 /* Two stations with b slots between them, where a finished piece blocks its station: b + 2 over b + 3. A piece at the
  * second station is in none of the slots, and one at the first needs none before it is finished. */
 static void blocking_after_service_follows_hunt(void **state)
@@ -420,6 +431,7 @@ int main(void)
 		cmocka_unit_test(the_period_is_the_slowest_loop),
 		cmocka_unit_test(bytes_in_flight_follow_little),
 		cmocka_unit_test(exponential_times_follow_kleinrock),
+		cmocka_unit_test(the_loss_of_deep_buffers_follows_harrison),
 		cmocka_unit_test(blocking_after_service_follows_hunt),
 		cmocka_unit_test(the_fill_over_time_is_known),
 		cmocka_unit_test(a_deadlock_has_a_fill),
