@@ -1,61 +1,121 @@
 /*
  * The cores of a sharded buffer. Buffer::shard_spec() throws for buffers that have another kind of distribution, so it
- * cannot be asked; but the ranges are a std::vector in the buffer. It is found by what it says: ranges of cores that
- * are, together, as many as num_cores() says.
+ * cannot be asked; but the cores are in the buffer, in a std::vector of ranges or of single cores. It is found by what
+ * it says: as many cores as num_cores() says.
+ *
+ * From v0.59 on a buffer has room for two kinds of distribution, a shard specification and after it a distribution
+ * specification, and often one of them is empty: the bytes there are those of whatever had the memory before, maybe of
+ * another buffer. So both are looked through, and if they say different cores, neither is believed.
+ * Buffer::buffer_distribution_spec() says where the second one begins.
  */
 #include "metal/metal.h"
 
 #include <string.h>
 
 enum {
-	BODY_BYTES = 1024, /* of a buffer that are looked through */
-	CORE_MAX = 4096,
+	BODY_BYTES = 1024,    /* of a buffer that are looked through */
+	SPEC_BYTES = 256,     /* of a distribution specification; it is longer in every release */
+	SMALLEST_PAGE = 4096, /* of memory */
+	CORE_MAX = 4096,      /* of a coordinate */
+	LIST_MAX = 160,       /* cores of a list of single ones */
+	CORE_WORDS = 2,       /* x, y */
+	RANGE_WORDS = 4,      /* x0, y0, x1, y1 */
 };
 
-/* A range of cores in the runtime: corners x0, y0, x1, y1. */
-typedef uint64_t corners[4];
+struct core_list {
+	uint32_t count; /* 0: none */
+	bool is_doubtful;
+	struct tidemark_core_range ranges[LIST_MAX];
+};
 
-static uint32_t read_ranges(const struct tdm_metal_vector *vector, uint64_t cores, struct tidemark_core_range *ranges)
+/* Whether a vector has ranges, or single cores, that are `cores` together; `words`: of an element. */
+static bool read_list(const struct tdm_metal_vector *vector, size_t words, uint64_t cores, struct core_list *list)
 {
-	corners found[TDM_METAL_RANGES_MAX];
-	size_t bytes = (size_t)(vector->end - vector->begin), count = bytes / sizeof *found;
-	uint64_t total = 0;
-	if (vector->begin == NULL || vector->begin >= vector->end || vector->end > vector->limit ||
-		count > TDM_METAL_RANGES_MAX || bytes % sizeof *found != 0 ||
-		(uintptr_t)vector->begin % sizeof **found != 0 || !tdm_metal_copy(found, vector->begin, bytes))
-		return 0;
-	for (size_t i = 0; i < count; i++) {
-		const uint64_t *at = found[i];
-		if (at[2] > CORE_MAX || at[3] > CORE_MAX || at[0] > at[2] || at[1] > at[3])
-			return 0;
-		total += (at[2] - at[0] + 1) * (at[3] - at[1] + 1);
-		ranges[i] = (struct tidemark_core_range){ (uint16_t)at[0], (uint16_t)at[1], (uint16_t)at[2],
-			(uint16_t)at[3] };
+	uint64_t found[LIST_MAX * CORE_WORDS], total = 0;
+	size_t bytes = (size_t)(vector->end - vector->begin), each = words * sizeof *found;
+	if (bytes > sizeof found || bytes % each != 0 || !tdm_metal_copy(found, vector->begin, bytes))
+		return false;
+	list->count = (uint32_t)(bytes / each);
+	for (size_t i = 0; i < list->count; i++) {
+		const uint64_t *first = found + i * words, *last = first + words - CORE_WORDS;
+		if (last[0] > CORE_MAX || last[1] > CORE_MAX || first[0] > last[0] || first[1] > last[1])
+			return false;
+		total += (last[0] - first[0] + 1) * (last[1] - first[1] + 1);
+		list->ranges[i] = (struct tidemark_core_range){ (uint16_t)first[0], (uint16_t)first[1],
+			(uint16_t)last[0], (uint16_t)last[1] };
 	}
-	return total == cores ? (uint32_t)count : 0;
+	return total == cores;
 }
 
-__attribute__((cold)) uint32_t tdm_metal_buffer_cores(struct tdm_metal_runtime *runtime, const void *buffer,
+static bool is_vector(const struct tdm_metal_vector *vector)
+{
+	return vector->begin != NULL && vector->begin < vector->end && vector->end <= vector->limit &&
+	       (uintptr_t)vector->begin % sizeof(uint64_t) == 0;
+}
+
+static uint64_t shared_length(uint16_t a0, uint16_t a1, uint16_t b0, uint16_t b1)
+{
+	uint64_t from = a0 > b0 ? a0 : b0, to = a1 < b1 ? a1 : b1;
+	return from <= to ? to - from + 1 : 0;
+}
+
+/* Whether two lists of `cores` cores have the same ones: ranges of a list do not overlap. */
+static bool are_same(const struct core_list *a, const struct core_list *b, uint64_t cores)
+{
+	uint64_t shared = 0;
+	for (uint32_t i = 0; i < a->count; i++)
+		for (uint32_t k = 0; k < b->count; k++)
+			shared += shared_length(a->ranges[i].x0, a->ranges[i].x1, b->ranges[k].x0, b->ranges[k].x1) *
+				  shared_length(a->ranges[i].y0, a->ranges[i].y1, b->ranges[k].y0, b->ranges[k].y1);
+	return shared == cores;
+}
+
+/* Adds what another list says; of two that say the same, the shorter one is kept. */
+static void add_list(struct core_list *best, const struct core_list *other, uint64_t cores)
+{
+	if (best->count != 0 && !are_same(best, other, cores))
+		best->is_doubtful = true;
+	else if (best->count == 0 || other->count < best->count)
+		*best = *other;
+}
+
+/* Adds the lists in words of a buffer. */
+static void search(const char *from, const char *to, uint64_t cores, struct core_list *best)
+{
+	struct core_list other = { 0 };
+	struct tdm_metal_vector vector;
+	for (; (size_t)(to - from) >= sizeof vector && !best->is_doubtful; from += sizeof(void *)) {
+		memcpy(&vector, from, sizeof vector);
+		if (is_vector(&vector) && (read_list(&vector, RANGE_WORDS, cores, &other) ||
+						  read_list(&vector, CORE_WORDS, cores, &other)))
+			add_list(best, &other, cores);
+	}
+}
+
+/* Copies the beginning of a buffer, as far as there is memory; its length. */
+static size_t copy_body(const void *buffer, char body[BODY_BYTES])
+{
+	size_t in_page = SMALLEST_PAGE - (uintptr_t)buffer % SMALLEST_PAGE;
+	if (tdm_metal_copy(body, buffer, BODY_BYTES))
+		return BODY_BYTES;
+	return in_page < BODY_BYTES && tdm_metal_copy(body, buffer, in_page) ? in_page : 0;
+}
+
+__attribute__((cold)) uint32_t tdm_metal_buffer_cores(const struct tdm_metal_runtime *runtime, const void *buffer,
 	uint64_t cores, struct tidemark_core_range ranges[TDM_METAL_RANGES_MAX])
 {
-	union {
-		char bytes[BODY_BYTES];
-		uint64_t words[BODY_BYTES / sizeof(uint64_t)];
-	} body;
-	struct tdm_metal_vector vector;
-	uint32_t at = __atomic_load_n(&runtime->places.shards_at, __ATOMIC_RELAXED), count = 0;
-	if (at != 0)
-		return tdm_metal_copy(&vector, (const char *)buffer + at, sizeof vector)
-			       ? read_ranges(&vector, cores, ranges)
-			       : 0;
-	size_t size = sizeof body;
-	while (size > sizeof vector && !tdm_metal_copy(&body, buffer, size))
-		size /= 2;
-	for (size_t i = sizeof(void *); i + sizeof vector <= size && count == 0; i += sizeof(void *)) {
-		memcpy(&vector, body.bytes + i, sizeof vector);
-		count = read_ranges(&vector, cores, ranges);
-		if (count != 0)
-			__atomic_store_n(&runtime->places.shards_at, (uint32_t)i, __ATOMIC_RELAXED);
+	char body[BODY_BYTES];
+	struct core_list best = { 0 };
+	size_t size = copy_body(buffer, body), end = size;
+	if (runtime->ask.buffer_distribution != NULL) {
+		size_t at = (uintptr_t)runtime->ask.buffer_distribution(buffer) - (uintptr_t)buffer;
+		if (at >= size || at % sizeof(void *) != 0)
+			return 0;
+		end = size - at > SPEC_BYTES ? at + SPEC_BYTES : size;
 	}
-	return count;
+	search(body, body + end, cores, &best);
+	if (best.is_doubtful || best.count > TDM_METAL_RANGES_MAX)
+		return 0;
+	memcpy(ranges, best.ranges, best.count * sizeof *ranges);
+	return best.count;
 }

@@ -341,6 +341,8 @@ struct tdm_metal_core { /* CoreCoord */
 		"Buffer::is_trace", "v0.57", NULL, TDM_METAL_BUFFERS, false, "which buffers hold traces") \
 	X(buffer_num_cores, uint64_t, (const void *buffer), TDM_K "6Buffer9num_coresEv", /* bit 32: there is a number */ \
 		"Buffer::num_cores", "v0.57", NULL, TDM_METAL_BUFFERS, false, "over how many cores a buffer is sharded") \
+	X(buffer_distribution, const void *, (const void *buffer), TDM_K "6Buffer24buffer_distribution_specEv", \
+		"Buffer::buffer_distribution_spec", "v0.59", NULL, TDM_METAL_BUFFERS, false, "which cores a buffer is on, certainly") \
 	X(num_banks, uint32_t, (const void *allocator, const void *kind), TDM_K "13AllocatorImpl13get_num_banksERKNS0_10BufferTypeE", \
 		"AllocatorImpl::get_num_banks", "v0.66", NULL, TDM_METAL_DEVICES, true, "banks") \
 	X(bank_size, uint64_t, (const void *allocator, const void *kind), TDM_K "13AllocatorImpl13get_bank_sizeERKNS0_10BufferTypeE", \

@@ -59,7 +59,6 @@ struct tdm_metal_places {
 	struct tdm_metal_judgement device, size, type[TDM_METAL_TYPES];
 	uint32_t device_at; /* in a buffer; its size and type follow */
 	bool has_device;    /* device_at is known */
-	uint32_t shards_at; /* where the cores of a sharded buffer were found last; 0: nowhere yet */
 };
 
 /* A copy of the runtime in this process. Never unloaded or freed once found: we keep a handle. */
@@ -164,7 +163,7 @@ void tdm_programs_aborted(bool is_exception);
 
 /* The cores of a sharded buffer, of which num_cores() says `cores`; their number, 0: not found. */
 enum { TDM_METAL_RANGES_MAX = 64 };
-uint32_t tdm_metal_buffer_cores(struct tdm_metal_runtime *runtime, const void *buffer, uint64_t cores,
+uint32_t tdm_metal_buffer_cores(const struct tdm_metal_runtime *runtime, const void *buffer, uint64_t cores,
 	struct tidemark_core_range ranges[TDM_METAL_RANGES_MAX]);
 
 /* The logical numbers of the chips of an IDevice: of a Device, or of those of a MeshDevice that are on this host. At

@@ -158,6 +158,13 @@ ShardSpecBuffer Buffer::shard_spec() const
 	return spec;
 }
 
+#if SINCE(64)
+const std::optional<BufferDistributionSpec> &Buffer::buffer_distribution_spec() const
+{
+	return distribution_;
+}
+#endif
+
 #if SINCE(66)
 Allocator *Buffer::allocator() const
 {

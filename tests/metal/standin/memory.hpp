@@ -130,6 +130,14 @@ struct ShardSpecBuffer {
 	}
 };
 
+/* The other kind of distribution; no buffer of the stand-in has it. */
+struct BufferDistributionSpec {
+	std::vector<uint32_t> of_tensor, of_shard;
+	std::vector<CoreCoord> cores;
+	CoreRangeSet with_data;
+	size_t more[8];
+};
+
 class Buffer final
 #if SINCE(64)
     : public std::enable_shared_from_this<Buffer>
@@ -154,6 +162,9 @@ class Buffer final
 	bool is_trace() const;
 	std::optional<uint32_t> num_cores() const;
 	ShardSpecBuffer shard_spec() const;
+#if SINCE(64)
+	const std::optional<BufferDistributionSpec> &buffer_distribution_spec() const;
+#endif
 #if SINCE(100)
 	bool has_shard_spec() const
 	{
@@ -202,6 +213,9 @@ class Buffer final
 	Address place_ = 0;
 	Address page_bytes_;
 	std::optional<ShardSpecBuffer> shards_;
+#if SINCE(64)
+	std::optional<BufferDistributionSpec> distribution_;
+#endif
 };
 } // namespace tt::tt_metal
 
