@@ -218,20 +218,20 @@ static const char *const leak_sentences[TDM_LEAK_WHY_COUNT] = {
 	[TDM_LEAK_UNWATCHED] = "{held}" LIVES,
 };
 
-/* The name or call stack of the place that allocated it. */
-static void put_site(const struct words *w)
+void tdm_finding_site(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_buf *out)
 {
-	const struct tdm_about *about = &w->finding->about;
-	const struct tdm_picture *picture = w->view->picture;
+	const struct tdm_about *about = &finding->about;
 	uint32_t depth;
-	tdm_picture_stack(picture, about->stack, &depth);
+	tdm_picture_stack(view->picture, about->stack, &depth);
 	if (about->name != NULL && about->name[0] != '\0')
-		tdm_cell_text(w->out, about->name, w->view->term.utf8);
+		tdm_cell_text(out, about->name, view->term.utf8);
 	else if (depth != 0)
-		tdm_stack_site(picture, tdm_stack_symbols_get(&w->view->symbols, picture, about->process), about->stack,
-			true, w->out);
+		tdm_stack_site(view->picture, tdm_stack_symbols_get(&view->symbols, view->picture, about->process),
+			about->stack, true, out);
 	else
-		put(w, number(w, "many_sites") == 1 ? "(many sites)" : "(no name, no stack)");
+		tdm_buf_puts(out, tdm_finding_number(view->findings, finding, "many_sites") == 1
+					  ? "(many sites)"
+					  : "(no name, no stack)");
 }
 
 static void put_leak_head(const struct words *w)
@@ -241,7 +241,7 @@ static void put_leak_head(const struct words *w)
 	uint8_t severity = w->finding->severity;
 	tdm_put_styled(w->out, &w->view->term, styles[severity], heads[severity]);
 	put(w, "  ");
-	put_site(w);
+	tdm_finding_site(w->view, w->finding, w->out);
 	const struct tdm_picture_host *host = w->view->picture->processes[about->process].host;
 	tdm_buf_printf(w->out, "  (%s, %s%sdevice %" PRId64 "%s, process %" PRId32 " ", kind_of(w),
 		host != NULL ? host->name : "", host != NULL ? ", " : "", about->device,

@@ -25,6 +25,8 @@ Without arguments: the short help, on standard error.
     simulate  replay a trace of allocations on a device model
     phases    show memory by training phase: expected and measured, charts, what
               would fit
+    report    write one report about files, folders and this machine, findings
+              first
     device    show the cards that Tidemark knows: capacities and the L1 map
     demo      run realistic programs on a simulated card; no hardware needed
     doctor    check the setup: what works, what does not, and why
@@ -57,6 +59,8 @@ The general help, three ways.
     simulate  replay a trace of allocations on a device model
     phases    show memory by training phase: expected and measured, charts, what
               would fit
+    report    write one report about files, folders and this machine, findings
+              first
     device    show the cards that Tidemark knows: capacities and the L1 map
     demo      run realistic programs on a simulated card; no hardware needed
     doctor    check the setup: what works, what does not, and why

@@ -1,0 +1,281 @@
+/* `tidemark report`: everything that can be said about what it is given, in one document. */
+#include "base/err.h"
+#include "base/file.h"
+#include "base/reserve.h"
+#include "cli/cmd_list.h"
+#include "cli/info_paths.h"
+#include "cli/options.h"
+#include "cli/report_parts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LIMIT_DEFAULT = 10, MARKDOWN_WIDTH = 100 };
+
+struct request {
+	struct tdm_report_request report;
+	unsigned form; /* a word of --format, counted from 1, in the order of enum tdm_digest_form; 0: not given */
+	bool json, machine, fail, fail_warning, ascii, no_colour;
+	uint64_t limit;
+	const char *output; /* NULL: standard output */
+	/* Files that were reported, so that none is reported twice. */
+	struct file_id {
+		dev_t device;
+		ino_t number;
+	} * seen;
+	size_t seen_count, seen_cap;
+	const char **ledgers; /* paths; ends with NULL */
+	size_t ledger_count, ledger_cap;
+};
+
+/* ---- options ---- */
+
+/* The form by the name of the file, if the user does not say. */
+static enum tdm_digest_form form_of_name(const char *path)
+{
+	const char *end = path != NULL ? strrchr(path, '.') : NULL;
+	if (end != NULL && strcmp(end, ".json") == 0)
+		return TDM_DIGEST_JSON;
+	return end != NULL && (strcmp(end, ".md") == 0 || strcmp(end, ".markdown") == 0) ? TDM_DIGEST_MARKDOWN
+											 : TDM_DIGEST_TEXT;
+}
+
+static void set_term(struct request *r)
+{
+	struct tdm_report_request *report = &r->report;
+	report->term = tdm_cmd_term(r->ascii, r->no_colour);
+	report->is_piped = r->output != NULL || isatty(STDOUT_FILENO) != 1;
+	if (r->output != NULL || report->digest.form == TDM_DIGEST_MARKDOWN)
+		report->term.colour = false;
+	if (report->digest.form != TDM_DIGEST_MARKDOWN)
+		return;
+	report->term.utf8 = !r->ascii;
+	report->term.width = MARKDOWN_WIDTH;
+	report->is_piped = true;
+}
+
+static int read_options(struct tdm_args *args, struct request *r)
+{
+	int code = tdm_args_read(args, r);
+	if (code != 0)
+		return code;
+	if (r->json && r->form != 0 && r->form - 1 != TDM_DIGEST_JSON)
+		return tdm_cmd_usage_error(args->cmd, "--json and --format of another form cannot be combined");
+	if (r->output != NULL && strcmp(r->output, "-") == 0)
+		r->output = NULL;
+	tdm_digest_init(&r->report.digest, r->json        ? TDM_DIGEST_JSON
+					   : r->form != 0 ? (enum tdm_digest_form)(r->form - 1)
+							  : form_of_name(r->output));
+	r->report.cmd = args->cmd;
+	r->report.limit = r->limit != 0 && r->limit < SIZE_MAX ? (size_t)r->limit : SIZE_MAX;
+	set_term(r);
+	return 0;
+}
+
+/* ---- inputs ---- */
+
+/* Whether the file was seen before, under any name; remembers it. */
+static bool is_seen(struct request *r, const char *path)
+{
+	struct stat st;
+	if ((strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0)
+		return false; /* opening it says why */
+	for (size_t i = 0; i < r->seen_count; i++)
+		if (r->seen[i].device == st.st_dev && r->seen[i].number == st.st_ino)
+			return true;
+	if (tdm_reserve(&r->seen, &r->seen_cap, r->seen_count + 1, sizeof *r->seen) == 0)
+		r->seen[r->seen_count++] = (struct file_id){ st.st_dev, st.st_ino };
+	return false;
+}
+
+/* Keeps the path of a ledger: all ledgers are one item. */
+static void add_ledger(struct request *r, const char *path)
+{
+	if (tdm_reserve(&r->ledgers, &r->ledger_cap, r->ledger_count + 2, sizeof *r->ledgers) != 0) {
+		r->report.digest.failed = true;
+		return;
+	}
+	r->ledgers[r->ledger_count++] = path;
+	r->ledgers[r->ledger_count] = NULL;
+}
+
+static void report_input(struct request *r, struct tdm_input *input, const char *path)
+{
+	const struct tdm_format *format = tdm_format_of(input);
+	const char *name = format != NULL ? format->name : "";
+	if (strcmp(name, "ledger") == 0 && strcmp(path, "-") != 0 && tdm_input_packing(input) == NULL) {
+		add_ledger(r, path);
+		return;
+	}
+	const struct tdm_report_item item = { .of = strcmp(name, "text_trace") == 0 ? TDM_REPORT_TRACE
+										    : TDM_REPORT_FILE,
+		.source = tdm_input_name(input),
+		.input = input,
+		.format = format };
+	tdm_report_item(&r->report, &item);
+}
+
+static void report_path(struct request *r, const char *path)
+{
+	struct tdm_input *input = NULL;
+	char why[256];
+	if (is_seen(r, path)) {
+		tdm_digest_gap(&r->report.digest, path, "named twice; it is reported once", false);
+		return;
+	}
+	int err = tdm_input_open(path, &input);
+	if (err == 0) {
+		report_input(r, input, path);
+	} else {
+		snprintf(why, sizeof why, "cannot be read: %s", tdm_err_text(err));
+		tdm_digest_gap(&r->report.digest, path, why, true);
+	}
+	tdm_input_close(input);
+}
+
+/* Reports the files that were named, and those in the folders that were named. */
+static void report_paths(struct request *r, const struct tdm_args *args, struct tdm_info_paths *paths)
+{
+	struct tdm_buf why;
+	tdm_buf_init(&why);
+	for (int i = 0; i < args->positional_count; i++, tdm_buf_clear(&why)) {
+		tdm_info_paths_add(paths, args->positional[i], &why);
+		if (why.len != 0)
+			tdm_digest_gap(&r->report.digest, args->positional[i], why.data, true);
+	}
+	for (size_t i = 0; i < paths->count; i++)
+		report_path(r, paths->at[i]);
+	r->report.digest.failed |= paths->no_memory || why.failed;
+	tdm_buf_done(&why);
+}
+
+static void report_ledgers(struct request *r)
+{
+	char source[64];
+	snprintf(source, sizeof source, "%zu ledgers", r->ledger_count);
+	const struct tdm_report_item item = {
+		.of = TDM_REPORT_LEDGERS, .source = r->ledger_count == 1 ? r->ledgers[0] : source, .paths = r->ledgers
+	};
+	if (r->ledger_count != 0)
+		tdm_report_item(&r->report, &item);
+}
+
+/* ---- output ---- */
+
+static int write_file(const struct request *r, const struct tdm_buf *out)
+{
+	int err = tdm_buf_failed(out) ? -ENOMEM : tdm_file_replace(r->output, tdm_buf_str(out).ptr, out->len);
+	return err != 0 ? tdm_cmd_error(r->report.cmd, "cannot write '%s': %s", r->output, tdm_err_text(err)) : 0;
+}
+
+static int exit_code(const struct request *r)
+{
+	const struct tdm_digest *digest = &r->report.digest;
+	uint64_t count = digest->counts[TDM_FINDING_BROKEN];
+	if (tdm_digest_has_failures(digest))
+		return tdm_cmd_error(r->report.cmd, "not everything could be read: the report says what and why");
+	count += r->fail_warning ? digest->counts[TDM_FINDING_WARNING] : 0;
+	return count != 0 && (r->fail || r->fail_warning) ? TDM_EXIT_FINDING : TDM_EXIT_OK;
+}
+
+static int print_report(const struct request *r)
+{
+	const struct tdm_digest *digest = &r->report.digest;
+	struct tdm_answer answer;
+	tdm_answer_begin(&answer, r->report.cmd, digest->form == TDM_DIGEST_JSON);
+	if (digest->form == TDM_DIGEST_JSON)
+		tdm_digest_json(digest, &answer.json);
+	else if (digest->form == TDM_DIGEST_MARKDOWN)
+		tdm_digest_markdown(digest, &answer.out);
+	else
+		tdm_digest_text(digest, &r->report.term, &answer.out);
+	if (r->output == NULL)
+		return tdm_answer_end(&answer, 0);
+	if (digest->form == TDM_DIGEST_JSON)
+		tdm_json_object_end(&answer.json);
+	int code = write_file(r, &answer.out);
+	tdm_buf_done(&answer.out);
+	return code;
+}
+
+static int cmd_report_run(struct tdm_args *args)
+{
+	struct request r = { .limit = LIMIT_DEFAULT };
+	struct tdm_info_paths paths = { 0 };
+	int code = read_options(args, &r);
+	if (code != 0)
+		return code;
+	report_paths(&r, args, &paths);
+	report_ledgers(&r);
+	if (r.machine || args->positional_count == 0)
+		tdm_report_item(
+			&r.report, &(struct tdm_report_item){ .of = TDM_REPORT_MACHINE, .source = "this machine" });
+	tdm_digest_sort(&r.report.digest);
+	code = print_report(&r);
+	code = code != 0 ? code : exit_code(&r);
+	tdm_digest_done(&r.report.digest);
+	tdm_info_paths_done(&paths);
+	free(r.seen);
+	free(r.ledgers);
+	return code;
+}
+
+static const struct tdm_opt report_opts[] = {
+	{ "format", 'f', "text|json|markdown",
+		"form of the report (default: text, or what the ending of --output says: .json or .md)",
+		TDM_TAKE_CHOICE(struct request, form) },
+	{ TDM_OPT_JSON(struct request, json) },
+	{ "output", 'o', "FILE", "write the report to FILE, replacing it in one step; '-' is standard output",
+		TDM_TAKE_TEXT(struct request, output) },
+	{ "limit", 'n', "N", "show at most N rows of each table; 0 shows all (default: 10)",
+		TDM_TAKE_NUMBER(struct request, limit, 0, 0) },
+	{ "machine", 'm', NULL, "also report this machine, which is what is reported if nothing is named",
+		TDM_TAKE_FLAG(struct request, machine) },
+	{ TDM_OPT_DIR(struct request, report.dir) },
+	{ "fail", 0, NULL, "exit with 1 if a finding is an error", TDM_TAKE_FLAG(struct request, fail) },
+	{ "fail-warning", 0, NULL, "exit with 1 if a finding is an error or a warning",
+		TDM_TAKE_FLAG(struct request, fail_warning) },
+	{ TDM_OPT_ASCII(struct request, ascii) },
+	{ TDM_OPT_NO_COLOR(struct request, no_colour) },
+	{ 0 },
+};
+
+static const struct tdm_example report_examples[] = {
+	{ "tidemark report", "the devices and programs of this machine, and what is wrong with them" },
+	{ "tidemark report debug.log capture.json",
+		"a log and a graph capture, with the findings of both in one list" },
+	{ "tidemark report --format markdown results/ >> \"$GITHUB_STEP_SUMMARY\"",
+		"everything in a folder, as the summary of a CI job" },
+	{ "tidemark report --fail -o report.json results/", "fail the job if a finding is an error" },
+	{ NULL, NULL },
+};
+
+const struct tdm_cmd tdm_cmd_report = {
+	.name = "report",
+	.summary = "write one report about files, folders and this machine, findings first",
+	.usage =
+		"[--format text|json|markdown] [-o FILE] [--limit N] [--machine] [--dir DIR] [--fail | --fail-warning] "
+		"[FILE|FOLDER|LEDGER]...",
+	.description =
+		"Runs what applies to each thing that it is given, and writes one document: the findings of all parts "
+		"in one list, the worst first, each with the number of its part; then every part, as the command that "
+		"it is named after shows it; then what is not in the report, and why.\n"
+		"\n"
+		" graph captures, reports, logs, kernels   info\n"
+		" text traces                              simulate\n"
+		" ledgers                                  dump, phases, leaks\n"
+		" this machine                             status, leaks\n"
+		"\n"
+		"Without a name, this machine is reported. '-' is standard input. Of a folder, every file in it that "
+		"is "
+		"known is reported. The machine and the ledgers are read once: 'tidemark leaks --for' watches them.\n"
+		"\n"
+		"An error is a fault or a failure, a warning needs a look, a note explains a figure. If something "
+		"could not be read, the rest is reported and the exit code is 2, whatever was found.",
+	.opts = report_opts,
+	.examples = report_examples,
+	.run = cmd_report_run,
+};
