@@ -8,6 +8,7 @@
 #include "cli/report_parts.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -123,7 +124,7 @@ static void report_path(struct request *r, const char *path)
 	struct tdm_input *input = NULL;
 	char why[256];
 	if (is_seen(r, path)) {
-		tdm_digest_gap(&r->report.digest, path, "named twice; it is reported once", false);
+		tdm_digest_gap(&r->report.digest, path, "the same file was named before; it is reported once", false);
 		return;
 	}
 	int err = tdm_input_open(path, &input);
@@ -136,6 +137,17 @@ static void report_path(struct request *r, const char *path)
 	tdm_input_close(input);
 }
 
+/* Says how many files of a folder are not reported, unless it is refused as a whole. */
+static void skip_others(struct request *r, const char *folder, const struct tdm_info_paths *paths)
+{
+	char why[96];
+	if (paths->other == 0 || strcmp(paths->at[paths->count - 1], folder) == 0)
+		return;
+	snprintf(why, sizeof why, "%" PRIu64 " %s of another kind, or %s", paths->other,
+		paths->other == 1 ? "file in it is" : "files in it are", paths->other == 1 ? "a link" : "links");
+	tdm_digest_gap(&r->report.digest, folder, why, false);
+}
+
 /* Reports the files that were named, and those in the folders that were named. */
 static void report_paths(struct request *r, const struct tdm_args *args, struct tdm_info_paths *paths)
 {
@@ -145,6 +157,7 @@ static void report_paths(struct request *r, const struct tdm_args *args, struct 
 		tdm_info_paths_add(paths, args->positional[i], &why);
 		if (why.len != 0)
 			tdm_digest_gap(&r->report.digest, args->positional[i], why.data, true);
+		skip_others(r, args->positional[i], paths);
 	}
 	for (size_t i = 0; i < paths->count; i++)
 		report_path(r, paths->at[i]);

@@ -48,6 +48,7 @@ static int visit_file(void *context, int folder, const char *name, const char *p
 						     (strcmp(format->name, "log") != 0 || strstr(name, ".log") != NULL);
 	}
 	tdm_input_close(input);
+	paths->other += !is_wanted;
 	return is_wanted ? add_found(paths, path) : 0;
 }
 
@@ -79,6 +80,7 @@ static void add_folder(struct tdm_info_paths *paths, struct tdm_input *folder, s
 		tdm_folder_walk(path, &visitor, &rest);
 	if (paths->count == before)
 		add_path(paths, path);
+	paths->other += rest.links;
 	paths->unvisited |= rest.unvisited != 0;
 	if (paths->is_cut)
 		tdm_buf_printf(why, "%s: only the first %d files are shown", path, FOLDER_FILES_MAX);
@@ -91,6 +93,7 @@ void tdm_info_paths_add(struct tdm_info_paths *paths, const char *path, struct t
 {
 	struct tdm_input *input = NULL;
 	struct stat st;
+	paths->other = 0;
 	bool is_folder = strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 	if (is_folder && tdm_input_open(path, &input) == 0)
 		add_folder(paths, input, why);

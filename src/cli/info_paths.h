@@ -11,10 +11,12 @@ struct tdm_info_paths {
 	size_t room;    /* how many more files the folder may add */
 	bool no_memory; /* paths are missing */
 	bool is_cut;    /* the last folder has more files */
+	uint64_t other; /* files and links in the last folder that were not added: of other kinds */
 	bool unvisited; /* parts of a folder were not looked into */
 };
 
-/* Adds a path. If a folder has more than can be shown, appends a sentence about that to `why`. */
+/* Adds a path, or the files of a folder. If a folder has more than can be shown, appends a sentence about that to
+ * `why`. */
 void tdm_info_paths_add(struct tdm_info_paths *paths, const char *path, struct tdm_buf *why);
 void tdm_info_paths_done(struct tdm_info_paths *paths);
 

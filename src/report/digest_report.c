@@ -179,6 +179,10 @@ static struct tdm_table gap_table(const struct tdm_digest *digest)
 /* "2 errors, 1 warning, 3 notes in 4 parts" */
 static void put_summary(const struct tdm_digest *digest, struct tdm_buf *out)
 {
+	if (digest->part_count == 0) {
+		tdm_buf_puts(out, "nothing could be reported");
+		return;
+	}
 	tdm_put_count(out, digest->counts[TDM_FINDING_BROKEN], "error", "errors");
 	tdm_buf_puts(out, ", ");
 	tdm_put_count(out, digest->counts[TDM_FINDING_WARNING], "warning", "warnings");
