@@ -71,6 +71,7 @@ static int read_options(struct tdm_args *args, struct request *r)
 					   : r->form != 0 ? (enum tdm_digest_form)(r->form - 1)
 							  : form_of_name(r->output));
 	r->report.cmd = args->cmd;
+	r->machine |= r->report.watch_ns != 0 || args->positional_count == 0;
 	r->report.limit = r->limit != 0 && r->limit < SIZE_MAX ? (size_t)r->limit : SIZE_MAX;
 	set_term(r);
 	return 0;
@@ -217,13 +218,13 @@ static int print_report(const struct request *r)
 static int cmd_report_run(struct tdm_args *args)
 {
 	struct request r = { .limit = LIMIT_DEFAULT };
-	struct tdm_info_paths paths = { 0 };
+	struct tdm_info_paths paths = { .with_all = true };
 	int code = read_options(args, &r);
 	if (code != 0)
 		return code;
 	report_paths(&r, args, &paths);
 	report_ledgers(&r);
-	if (r.machine || args->positional_count == 0)
+	if (r.machine)
 		tdm_report_item(
 			&r.report, &(struct tdm_report_item){ .of = TDM_REPORT_MACHINE, .source = "this machine" });
 	tdm_digest_sort(&r.report.digest);
@@ -247,6 +248,8 @@ static const struct tdm_opt report_opts[] = {
 		TDM_TAKE_NUMBER(struct request, limit, 0, 0) },
 	{ "machine", 'm', NULL, "also report this machine, which is what is reported if nothing is named",
 		TDM_TAKE_FLAG(struct request, machine) },
+	{ "for", 0, "TIME", "report this machine after watching it for leaks for this long, such as 30s",
+		TDM_TAKE_DURATION(struct request, report.watch_ns) },
 	{ TDM_OPT_DIR(struct request, report.dir) },
 	{ "fail", 0, NULL, "exit with 1 if a finding is an error", TDM_TAKE_FLAG(struct request, fail) },
 	{ "fail-warning", 0, NULL, "exit with 1 if a finding is an error or a warning",
@@ -258,6 +261,7 @@ static const struct tdm_opt report_opts[] = {
 
 static const struct tdm_example report_examples[] = {
 	{ "tidemark report", "the devices and programs of this machine, and what is wrong with them" },
+	{ "tidemark report --for 30s --fail", "the same, with what grows in half a minute; fail if something leaks" },
 	{ "tidemark report debug.log capture.json",
 		"a log and a graph capture, with the findings of both in one list" },
 	{ "tidemark report --format markdown results/ >> \"$GITHUB_STEP_SUMMARY\"",
@@ -269,9 +273,9 @@ static const struct tdm_example report_examples[] = {
 const struct tdm_cmd tdm_cmd_report = {
 	.name = "report",
 	.summary = "write one report about files, folders and this machine, findings first",
-	.usage =
-		"[--format text|json|markdown] [-o FILE] [--limit N] [--machine] [--dir DIR] [--fail | --fail-warning] "
-		"[FILE|FOLDER|LEDGER]...",
+	.usage = "[--format text|json|markdown] [-o FILE] [--limit N] [--machine] [--for TIME] [--dir DIR] [--fail | "
+		 "--fail-warning] "
+		 "[FILE|FOLDER|LEDGER]...",
 	.description =
 		"Runs what applies to each thing that it is given, and writes one document: the findings of all parts "
 		"in one list, the worst first, each with the number of its part; then every part, as the command that "
@@ -284,7 +288,7 @@ const struct tdm_cmd tdm_cmd_report = {
 		"\n"
 		"Without a name, this machine is reported. '-' is standard input. Of a folder, every file in it that "
 		"is "
-		"known is reported. The machine and the ledgers are read once: 'tidemark leaks --for' watches them.\n"
+		"known is reported. A machine is looked at once, which shows no growth; --for watches it for leaks.\n"
 		"\n"
 		"An error is a fault or a failure, a warning needs a look, a note explains a figure. If something "
 		"could not be read, the rest is reported and the exit code is 2, whatever was found.",

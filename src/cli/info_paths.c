@@ -33,6 +33,13 @@ static int add_found(struct tdm_info_paths *paths, const char *path)
 	return paths->no_memory ? -ENOMEM : 0;
 }
 
+static bool is_wanted_format(const struct tdm_info_paths *paths, const struct tdm_format *format, const char *name)
+{
+	if (!tdm_info_has_view(format))
+		return paths->with_all && (format->events != NULL || strcmp(format->name, "ledger") == 0);
+	return !format->takes_folders && (strcmp(format->name, "log") != 0 || strstr(name, ".log") != NULL);
+}
+
 /* Adds a file of a folder if its beginning (for a log, its name) tells what it is, or if it cannot be read: showing it
  * then says why. */
 static int visit_file(void *context, int folder, const char *name, const char *path)
@@ -43,9 +50,7 @@ static int visit_file(void *context, int folder, const char *name, const char *p
 	(void)folder;
 	if (!is_wanted) {
 		const struct tdm_format *format = tdm_format_of(input);
-		is_wanted = format == NULL ? tdm_input_why(input)[0] != '\0'
-					   : tdm_info_has_view(format) && !format->takes_folders &&
-						     (strcmp(format->name, "log") != 0 || strstr(name, ".log") != NULL);
+		is_wanted = format == NULL ? tdm_input_why(input)[0] != '\0' : is_wanted_format(paths, format, name);
 	}
 	tdm_input_close(input);
 	paths->other += !is_wanted;

@@ -8,6 +8,7 @@
 struct tdm_info_paths {
 	char **at; /* owned */
 	size_t count, cap;
+	bool with_all;  /* set by the caller: folders also give files that only other commands read */
 	size_t room;    /* how many more files the folder may add */
 	bool no_memory; /* paths are missing */
 	bool is_cut;    /* the last folder has more files */

@@ -3,8 +3,8 @@
 #include "analyze/leaks.h"
 #include "analyze/phases_find.h"
 #include "analyze/run_findings.h"
-#include "base/clock.h"
 #include "base/err.h"
+#include "cli/leak_pictures.h"
 #include "cli/report_parts.h"
 #include "report/leaks_report.h"
 #include "report/phases_report.h"
@@ -12,7 +12,6 @@
 #include "sources/ledger_phases.h"
 #include "state/state.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -62,53 +61,54 @@ void tdm_report_status(
 	tdm_state_free(state);
 }
 
-/* A picture of ledgers with their buffers, from a directory or from the paths of the item. NULL after a message. */
-static const struct tdm_picture *look_at_ledgers(struct tdm_report_request *request, const struct tdm_report_item *item,
-	struct tdm_digest_part *part, struct tdm_state **state)
+/* Opens the ledgers of a directory, or of the item's paths. */
+static int open_ledgers(
+	const struct tdm_report_request *request, const struct tdm_report_item *item, struct tdm_ledgers *ledgers)
 {
-	const struct tdm_state_options options = { .ledger_dir = request->dir,
-		.paths = item->paths,
-		.only_ledgers = true,
-		.with_ended = true,
-		.keeps_gone = true };
-	const struct tdm_wish wish = { .parts = TDM_WISH_BUFFERS | TDM_WISH_EVENTS, .no_largest = true };
-	*state = tdm_state_new(&options);
-	const struct tdm_picture *picture = *state != NULL ? tdm_state_look(*state, &wish) : NULL;
-	if (picture == NULL) {
-		run_out(request, part);
-		return NULL;
-	}
-	int err = picture->ledgers_err;
-	if (err == 0 || err == -EOVERFLOW)
-		return picture;
+	const struct tdm_state_options options = {
+		.ledger_dir = request->dir, .paths = item->paths, .keeps_gone = true
+	};
+	return tdm_ledgers_open(request->cmd, options, ledgers);
+}
+
+/* Why there is no picture; a message on standard error said so already. */
+static void explain(struct tdm_report_request *request, const struct tdm_ledgers *ledgers, struct tdm_digest_part *part)
+{
 	char text[256];
-	snprintf(text, sizeof text, "cannot list %s: %s", tdm_state_ledger_dir(*state), tdm_err_text(err));
+	if (ledgers->picture == NULL) {
+		run_out(request, part);
+		return;
+	}
+	snprintf(text, sizeof text, "cannot list %s: %s", tdm_state_ledger_dir(ledgers->state),
+		tdm_err_text(ledgers->picture->ledgers_err));
 	tdm_digest_say(part, tdm_str_of(text));
 	part->is_empty = true;
-	return NULL;
 }
 
 /* What every report on ledgers starts from. A ledger that was named and cannot be read makes the part incomplete. */
 static struct tdm_live_report live_report(const struct tdm_report_request *request, const struct tdm_report_item *item,
-	const struct tdm_picture *picture, struct tdm_digest_part *part)
+	const struct tdm_ledgers *ledgers, struct tdm_digest_part *part)
 {
-	struct tdm_live_report live = {
-		.picture = picture, .term = request->term, .limit = request->limit != SIZE_MAX ? request->limit : 0
-	};
+	struct tdm_live_report live = { 0 };
+	tdm_ledgers_report(ledgers, false, &live);
+	live.term = request->term;
 	part->is_incomplete |= item->paths != NULL && tdm_live_unread_count(&live) != 0;
 	return live;
 }
 
 /* Judges the picture, and shows the verdicts. */
-static void show_leaks(struct tdm_report_request *request, const struct tdm_live_report *live, struct tdm_leaks *leaks,
-	struct tdm_digest_part *part)
+static void show_leaks(struct tdm_report_request *request, const struct tdm_live_report *live,
+	const struct tdm_leak_pictures *pictures, struct tdm_digest_part *part)
 {
 	struct tdm_findings found = { 0 };
 	struct tdm_leaks_result result;
 	struct tdm_finding_view view = { .findings = &found, .term.utf8 = true, .picture = live->picture };
-	const struct tdm_leaks_report report = { .live = live, .findings = &found, .result = &result };
+	const struct tdm_leaks_report report = { .live = live,
+		.findings = &found,
+		.result = &result,
+		.interval_ns = pictures->watch_ns != 0 ? pictures->interval_ns : 0 };
 	struct tdm_json *json = tdm_report_json(request, part);
-	if (tdm_leaks_judge(leaks, live->picture, &found, &result) != 0) {
+	if (tdm_leaks_judge(pictures->leaks, live->picture, &found, &result) != 0) {
 		run_out(request, part);
 		return;
 	}
@@ -125,38 +125,44 @@ static void show_leaks(struct tdm_report_request *request, const struct tdm_live
 void tdm_report_leaks(
 	struct tdm_report_request *request, const struct tdm_report_item *item, struct tdm_digest_part *part)
 {
-	struct tdm_state *state = NULL;
-	struct tdm_leaks *leaks = tdm_leaks_new(0);
-	uint64_t before_ns = tdm_clock_ns();
-	const struct tdm_picture *picture = look_at_ledgers(request, item, part, &state);
-	if (picture != NULL && (leaks == NULL || tdm_leaks_sample(leaks, picture, before_ns) != 0)) {
+	uint64_t watch_ns = item->paths == NULL ? request->watch_ns : 0;
+	struct tdm_ledgers ledgers = { 0 };
+	const struct tdm_leak_pictures pictures = { tdm_leaks_new(watch_ns), &ledgers, watch_ns,
+		tdm_leak_interval(watch_ns) };
+	if (pictures.leaks == NULL || open_ledgers(request, item, &ledgers) != 0) {
 		run_out(request, part);
-	} else if (picture != NULL) {
-		struct tdm_live_report live = live_report(request, item, picture, part);
-		live.dir = tdm_state_ledger_dir(state);
-		live.limit = 0;
-		show_leaks(request, &live, leaks, part);
+	} else if (tdm_leak_pictures(request->cmd, &pictures) != 0) {
+		explain(request, &ledgers, part);
+	} else {
+		const struct tdm_live_report live = live_report(request, item, &ledgers, part);
+		show_leaks(request, &live, &pictures, part);
+		if (watch_ns != 0 && live.picture->process_count == 0) /* as for `leaks --fail` */
+			tdm_digest_say(
+				part, tdm_str_of("no tracked program was seen, so nothing can be said about leaks"));
 	}
-	tdm_leaks_free(leaks);
-	tdm_state_free(state);
+	tdm_leaks_free(pictures.leaks);
+	tdm_ledgers_done(&ledgers);
 }
 
 void tdm_report_dump(
 	struct tdm_report_request *request, const struct tdm_report_item *item, struct tdm_digest_part *part)
 {
-	struct tdm_state *state = NULL;
-	const struct tdm_picture *picture = look_at_ledgers(request, item, part, &state);
-	struct tdm_json *json = picture != NULL ? tdm_report_json(request, part) : NULL;
-	if (picture != NULL) {
-		struct tdm_live_report live = live_report(request, item, picture, part);
-		live.dir = tdm_state_ledger_dir(state);
+	struct tdm_ledgers ledgers = { 0 };
+	if (open_ledgers(request, item, &ledgers) != 0) {
+		run_out(request, part);
+	} else if (tdm_ledgers_look(request->cmd, &ledgers, 0) != 0) {
+		explain(request, &ledgers, part);
+	} else {
+		struct tdm_live_report live = live_report(request, item, &ledgers, part);
+		struct tdm_json *json = tdm_report_json(request, part);
+		live.limit = request->limit != SIZE_MAX ? request->limit : 0;
 		if (json != NULL)
 			tdm_dump_json(&live, json);
 		else
 			tdm_dump_text(&live, &part->body);
-		give_run_findings(request, picture);
+		give_run_findings(request, live.picture);
 	}
-	tdm_state_free(state);
+	tdm_ledgers_done(&ledgers);
 }
 
 /* Reads and analyses the phases of a ledger. Returns how many runs it has. */

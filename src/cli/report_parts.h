@@ -33,6 +33,7 @@ struct tdm_report_request {
 	struct tdm_term term; /* of the text of parts */
 	size_t limit;         /* rows of each table; SIZE_MAX: all */
 	const char *dir;      /* of ledgers; NULL: the default one */
+	uint64_t watch_ns;    /* how long to watch this machine for leaks; 0: look once */
 	bool is_piped;        /* for a program or a file */
 };
 
