@@ -104,7 +104,7 @@ void tdm_report_simulate(
 static const struct {
 	const char *name; /* of the command that shows the same */
 	unsigned of;      /* enum tdm_report_of: what it applies to */
-	tdm_report_fill fill;
+	tdm_report_fill *fill;
 } parts[] = {
 	{ "info", TDM_REPORT_FILE, tdm_report_info },
 	{ "simulate", TDM_REPORT_TRACE, tdm_report_simulate },

@@ -38,26 +38,16 @@ struct tdm_report_request {
 };
 
 /* Fills a part: its text, or in JSON a key and its value, and its findings. Problems become messages of the part. */
-typedef void (*tdm_report_fill)(
+typedef void tdm_report_fill(
 	struct tdm_report_request *request, const struct tdm_report_item *item, struct tdm_digest_part *part);
 
-void tdm_report_info(
-	struct tdm_report_request *request, const struct tdm_report_item *item, struct tdm_digest_part *part);
-void tdm_report_simulate(
-	struct tdm_report_request *request, const struct tdm_report_item *item, struct tdm_digest_part *part);
-void tdm_report_status(
-	struct tdm_report_request *request, const struct tdm_report_item *item, struct tdm_digest_part *part);
-void tdm_report_leaks(
-	struct tdm_report_request *request, const struct tdm_report_item *item, struct tdm_digest_part *part);
-void tdm_report_dump(
-	struct tdm_report_request *request, const struct tdm_report_item *item, struct tdm_digest_part *part);
-void tdm_report_phases(
-	struct tdm_report_request *request, const struct tdm_report_item *item, struct tdm_digest_part *part);
+tdm_report_fill tdm_report_info, tdm_report_simulate;                                    /* report_parts.c */
+tdm_report_fill tdm_report_status, tdm_report_leaks, tdm_report_dump, tdm_report_phases; /* report_live.c */
 
 /* Runs every part that applies to the item. */
 void tdm_report_item(struct tdm_report_request *request, const struct tdm_report_item *item);
 
-/* The key under which a part writes its JSON; NULL: text is wanted. */
+/* Writes the key for the part's JSON, which the caller follows by its value; NULL: text is wanted. */
 struct tdm_json *tdm_report_json(const struct tdm_report_request *request, struct tdm_digest_part *part);
 
 #endif
