@@ -75,7 +75,7 @@ static int open_ledgers(
 static void explain(struct tdm_report_request *request, const struct tdm_ledgers *ledgers, struct tdm_digest_part *part)
 {
 	char text[256];
-	if (ledgers->picture == NULL) {
+	if (ledgers->picture == NULL || ledgers->picture->ledgers_err == 0) {
 		run_out(request, part);
 		return;
 	}

@@ -62,6 +62,7 @@ struct tdm_digest_part *tdm_digest_begin(struct tdm_digest *digest, const char *
 	tdm_buf_init(&part->messages);
 	tdm_json_init_keys(&part->json, &part->body, PART_DEPTH, true);
 	digest->parts[digest->part_count++] = part;
+	part->number = digest->part_count;
 	return part;
 }
 
@@ -71,6 +72,17 @@ void tdm_digest_say(struct tdm_digest_part *part, struct tdm_str message)
 	tdm_cell_put(&part->messages, message, 0, true);
 	tdm_buf_putc(&part->messages, '\n');
 	part->is_incomplete = true;
+}
+
+bool tdm_digest_message(struct tdm_str *rest, struct tdm_str *message)
+{
+	const char *end = rest->len != 0 ? memchr(rest->ptr, '\n', rest->len) : NULL;
+	size_t len = end != NULL ? (size_t)(end - rest->ptr) : rest->len;
+	*message = (struct tdm_str){ rest->ptr, len };
+	bool any = rest->len != 0;
+	len += end != NULL;
+	*rest = (struct tdm_str){ rest->ptr + len, rest->len - len };
+	return any;
 }
 
 void tdm_digest_gap(struct tdm_digest *digest, const char *source, const char *reason, bool is_failure)
@@ -86,20 +98,26 @@ void tdm_digest_gap(struct tdm_digest *digest, const char *source, const char *r
 	digest->gaps[digest->gap_count++] = gap;
 }
 
-/* A message that begins with the source says it once too often beside it. */
-static const char *without_source(const char *message, const char *source)
+/* Lists a message among the gaps. If it begins with the source, which stands beside it, that is left out. */
+static void move_message(struct tdm_digest *digest, const char *source, struct tdm_str message)
 {
+	char *reason = strndup(message.ptr, message.len);
 	size_t len = strlen(source);
-	return strncmp(message, source, len) == 0 && tdm_has_prefix(message + len, ": ") ? message + len + 2 : message;
+	if (reason == NULL)
+		digest->failed = true;
+	else if (strncmp(reason, source, len) == 0 && tdm_has_prefix(reason + len, ": "))
+		tdm_digest_gap(digest, source, reason + len + 2, true);
+	else
+		tdm_digest_gap(digest, source, reason, true);
+	free(reason);
 }
 
 void tdm_digest_drop(struct tdm_digest *digest)
 {
 	struct tdm_digest_part *part = digest->parts[digest->part_count - 1];
-	char *rest = part->messages.data, *line;
-	while (rest != NULL && (line = strsep(&rest, "\n")) != NULL)
-		if (line[0] != '\0')
-			tdm_digest_gap(digest, part->source, without_source(line, part->source), true);
+	struct tdm_str rest = tdm_buf_str(&part->messages), message;
+	while (tdm_digest_message(&rest, &message))
+		move_message(digest, part->source, message);
 	while (digest->finding_count != 0 && digest->findings[digest->finding_count - 1].part == part)
 		free_finding(&digest->findings[--digest->finding_count]);
 	for (int i = 0; i < TDM_SEVERITIES; i++)
@@ -126,7 +144,6 @@ static void add_finding(struct tdm_digest *digest, struct tdm_finding_view *view
 	tdm_buf_init(&line);
 	tdm_finding_line(view, finding, &line);
 	*to = (struct tdm_digest_finding){ .part = digest->parts[digest->part_count - 1],
-		.part_number = digest->part_count,
 		.order = digest->finding_count,
 		.severity = finding->severity,
 		.what = finding->what,

@@ -18,6 +18,7 @@ enum {
 enum tdm_digest_form { TDM_DIGEST_TEXT, TDM_DIGEST_JSON, TDM_DIGEST_MARKDOWN };
 
 struct tdm_digest_part {
+	size_t number;                   /* from 1 */
 	const char *name;                /* the command that shows the same; static */
 	char *source;                    /* what it is about: a path, a workload, this machine */
 	struct tdm_buf body;             /* text; or the keys of the part's object in JSON */
@@ -30,8 +31,7 @@ struct tdm_digest_part {
 
 struct tdm_digest_finding {
 	const struct tdm_digest_part *part;
-	size_t part_number; /* from 1 */
-	size_t order;       /* in which it was added */
+	size_t order; /* in which it was added */
 	uint8_t severity;
 	const char *what; /* static */
 	char *text, *advice, *command;
@@ -61,6 +61,8 @@ void tdm_digest_done(struct tdm_digest *digest);
 struct tdm_digest_part *tdm_digest_begin(struct tdm_digest *digest, const char *name, const char *source);
 /* A message about the part: something of it could not be used. */
 void tdm_digest_say(struct tdm_digest_part *part, struct tdm_str message);
+/* The first of the messages, which is taken off the rest. Whether there is one. */
+bool tdm_digest_message(struct tdm_str *rest, struct tdm_str *message);
 /* The part shows nothing: takes it out again, and lists its messages, if any, among the gaps. */
 void tdm_digest_drop(struct tdm_digest *digest);
 void tdm_digest_gap(struct tdm_digest *digest, const char *source, const char *reason, bool is_failure);

@@ -33,7 +33,7 @@ static const char *style_severity(const struct tdm_field *field)
 static void put_part_name(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct tdm_digest_finding *finding = field->row;
-	tdm_buf_printf(out, "%zu: %s %s", finding->part_number, finding->part->name, finding->part->source);
+	tdm_buf_printf(out, "%zu: %s %s", finding->part->number, finding->part->name, finding->part->source);
 }
 
 static void json_details(const struct tdm_field *field, struct tdm_json *json)
@@ -84,12 +84,13 @@ static void put_what_to_do(const struct tdm_field *field, struct tdm_buf *out)
 }
 
 #define FINDING(member) TDM_MEMBER(struct tdm_digest_finding, member)
+#define OF_PART(member) TDM_VIA(struct tdm_digest_finding, part, struct tdm_digest_part, member)
 static const struct tdm_column finding_columns[] = {
 	{ "severity", "severity", .get = get_severity, .style = style_severity, .width = 8 },
-	{ "part", "part", FINDING(part_number), .width = 4 },
+	{ "part", "part", OF_PART(number), .width = 4 },
 	{ "where", NULL, .text = put_part_name },
-	{ NULL, "name", TDM_VIA(struct tdm_digest_finding, part, struct tdm_digest_part, name) },
-	{ NULL, "source", TDM_VIA(struct tdm_digest_finding, part, struct tdm_digest_part, source) },
+	{ NULL, "name", OF_PART(name) },
+	{ NULL, "source", OF_PART(source) },
 	{ NULL, "what", FINDING(what) },
 	{ "finding", "text", FINDING(text), .flags = TDM_WRAP },
 	{ "what to do", "advice", FINDING(advice), .text = put_what_to_do },
@@ -116,16 +117,6 @@ static struct tdm_value get_count(const struct tdm_field *field)
 	return tdm_value_number(((const struct tdm_digest_part *)field->row)->counts[field->column->arg]);
 }
 
-/* The row is the part, but the list has pointers to them. */
-static struct tdm_value get_part_number(const struct tdm_field *field)
-{
-	const struct tdm_digest_part *const *parts = field->table->rows;
-	size_t i = 0;
-	while (parts[i] != field->row)
-		i++;
-	return tdm_value_number(i + 1);
-}
-
 static void put_complete(const struct tdm_field *field, struct tdm_buf *out)
 {
 	tdm_buf_puts(out, ((const struct tdm_digest_part *)field->row)->is_incomplete ? "incomplete" : "");
@@ -139,7 +130,7 @@ static void json_complete(const struct tdm_field *field, struct tdm_json *json)
 #define PART(member) TDM_MEMBER(struct tdm_digest_part, member)
 #define COUNT(of)    .get = get_count, .arg = (of), .format = tdm_format_count
 static const struct tdm_column part_columns[] = {
-	{ "part", "part", .get = get_part_number, .format = tdm_format_count, .width = 4 },
+	{ "part", "part", PART(number), .width = 4 },
 	{ "command", "name", PART(name), .width = 9 },
 	{ "about", "source", PART(source), .width = TDM_WIDTH_OF_TABLE },
 	{ "errors", "errors", COUNT(TDM_FINDING_BROKEN), .width = 6 },
@@ -193,12 +184,11 @@ static void put_summary(const struct tdm_digest *digest, struct tdm_buf *out)
 }
 
 /* A line across the page with the part's number, command and source. */
-static void put_part_head(
-	const struct tdm_digest_part *part, size_t number, const struct tdm_term *term, struct tdm_buf *out)
+static void put_part_head(const struct tdm_digest_part *part, const struct tdm_term *term, struct tdm_buf *out)
 {
 	struct tdm_buf title;
 	tdm_buf_init(&title);
-	tdm_buf_printf(&title, "%zu. %s ", number, part->name);
+	tdm_buf_printf(&title, "%zu. %s ", part->number, part->name);
 	tdm_cell_text(&title, part->source, term->utf8);
 	size_t columns = tdm_wrap_columns(tdm_buf_str(&title)) + 4;
 	tdm_buf_printf(out, "\n%s%s ", tdm_term_style(term, TDM_STYLE_BOLD), term->utf8 ? "──" : "--");
@@ -214,14 +204,12 @@ static void put_part_head(
 /* What could not be used of a part. */
 static void put_messages(const struct tdm_digest_part *part, const struct tdm_term *term, struct tdm_buf *out)
 {
-	struct tdm_str rest = tdm_buf_str(&part->messages);
+	struct tdm_str rest = tdm_buf_str(&part->messages), message;
 	if (rest.len != 0)
 		tdm_put_heading(out, term, "Could not be used");
-	while (rest.len != 0) {
-		size_t len = (size_t)((const char *)memchr(rest.ptr, '\n', rest.len) - rest.ptr);
+	while (tdm_digest_message(&rest, &message)) {
 		tdm_buf_puts(out, "  ");
-		tdm_wrap(out, (struct tdm_str){ rest.ptr, len }, (struct tdm_wrap){ 2, 4, term->width });
-		rest = (struct tdm_str){ rest.ptr + len + 1, rest.len - len - 1 };
+		tdm_wrap(out, message, (struct tdm_wrap){ 2, 4, term->width });
 	}
 }
 
@@ -240,7 +228,7 @@ void tdm_digest_text(const struct tdm_digest *digest, const struct tdm_term *ter
 	tdm_table_text(&findings, term, out);
 	tdm_table_text(&parts, term, out);
 	for (size_t i = 0; i < digest->part_count; i++) {
-		put_part_head(digest->parts[i], i + 1, term, out);
+		put_part_head(digest->parts[i], term, out);
 		tdm_buf_add(out, tdm_buf_str(&digest->parts[i]->body).ptr, digest->parts[i]->body.len);
 		put_messages(digest->parts[i], term, out);
 		out->failed |= digest->parts[i]->body.failed || digest->parts[i]->messages.failed;
@@ -254,13 +242,10 @@ void tdm_digest_text(const struct tdm_digest *digest, const struct tdm_term *ter
 
 static void json_messages(const struct tdm_digest_part *part, struct tdm_json *json)
 {
-	struct tdm_str rest = tdm_buf_str(&part->messages);
+	struct tdm_str rest = tdm_buf_str(&part->messages), message;
 	tdm_json_put_array(json, "messages");
-	while (rest.len != 0) {
-		size_t len = (size_t)((const char *)memchr(rest.ptr, '\n', rest.len) - rest.ptr);
-		tdm_json_str(json, (struct tdm_str){ rest.ptr, len });
-		rest = (struct tdm_str){ rest.ptr + len + 1, rest.len - len - 1 };
-	}
+	while (tdm_digest_message(&rest, &message))
+		tdm_json_str(json, message);
 	tdm_json_array_end(json);
 }
 
@@ -288,9 +273,9 @@ void tdm_digest_json(const struct tdm_digest *digest, struct tdm_json *json)
 	json->out->failed |= digest->failed;
 }
 
-static void markdown_part(const struct tdm_digest_part *part, size_t number, struct tdm_buf *out)
+static void markdown_part(const struct tdm_digest_part *part, struct tdm_buf *out)
 {
-	tdm_buf_printf(out, "\n## %zu. %s ", number, part->name);
+	tdm_buf_printf(out, "\n## %zu. %s ", part->number, part->name);
 	tdm_markdown_code(out, tdm_str_of(part->source));
 	tdm_buf_puts(out, "\n\n");
 	if (part->body.len != 0)
@@ -316,7 +301,7 @@ void tdm_digest_markdown(const struct tdm_digest *digest, struct tdm_buf *out)
 	tdm_buf_puts(out, parts.count != 0 ? "\n## Parts\n\n" : "");
 	tdm_table_markdown(&parts, out);
 	for (size_t i = 0; i < digest->part_count; i++)
-		markdown_part(digest->parts[i], i + 1, out);
+		markdown_part(digest->parts[i], out);
 	tdm_buf_puts(out, gaps.count != 0 ? "\n## Not in this report\n\n" : "");
 	tdm_table_markdown(&gaps, out);
 	out->failed |= digest->failed;

@@ -41,8 +41,8 @@ static void the_worst_come_first_then_the_order_of_parts(void **state)
 	find(&digest, TDM_FINDING_BROKEN, "e");
 	tdm_digest_sort(&digest);
 	expect_order(&digest, "cebda");
-	assert_int_equal(digest.findings[0].part_number, 2);
-	assert_int_equal(digest.findings[2].part_number, 1);
+	assert_int_equal(digest.findings[0].part->number, 2);
+	assert_int_equal(digest.findings[2].part->number, 1);
 	assert_int_equal(digest.counts[TDM_FINDING_BROKEN], 2);
 	assert_int_equal(digest.counts[TDM_FINDING_WARNING], 2);
 	assert_int_equal(digest.counts[TDM_FINDING_INFO], 1);
