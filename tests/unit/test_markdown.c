@@ -66,6 +66,43 @@ static void code_has_a_fence_that_it_does_not_contain(void **state)
 	expect(tdm_markdown_block, "", "```text\n```\n");
 }
 
+/* Checks that every character with a meaning has lost it, and that the text is on one line. */
+static void expect_harmless(struct tdm_str text)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		assert_true((unsigned char)text.ptr[i] >= ' ');
+		if (text.ptr[i] == '\\') {
+			i++; /* the next one is escaped */
+			assert_true(i < text.len);
+		} else if (text.ptr[i] == '<') {
+			assert_memory_equal(text.ptr + i, "<!-- -->", 8);
+			i += 7;
+		} else {
+			assert_null(strchr("`*_[]|~$>", text.ptr[i]));
+		}
+	}
+}
+
+static void random_text_is_harmless(void **state)
+{
+	static const char pieces[] = "\\`*_[]()|~$<>&@!#:/.-w\n\r\t\x1b\x7f\xff\xc3\xa9 a";
+	uint64_t seed = 1;
+	(void)state;
+	for (int round = 0; round < 20000; round++) {
+		char text[24];
+		struct tdm_buf out;
+		size_t len = (size_t)round % sizeof text;
+		for (size_t i = 0; i < len; i++) {
+			seed = tdm_hash_u64(seed + 1);
+			text[i] = pieces[seed % (sizeof pieces - 1)];
+		}
+		tdm_buf_init(&out);
+		tdm_markdown_text(&out, (struct tdm_str){ text, len });
+		expect_harmless(tdm_buf_str(&out));
+		tdm_buf_done(&out);
+	}
+}
+
 struct row {
 	const char *name;
 	uint64_t bytes;
@@ -108,6 +145,7 @@ int main(void)
 		cmocka_unit_test(nothing_becomes_a_link_or_the_name_of_a_user),
 		cmocka_unit_test(bytes_that_are_no_text_become_question_marks),
 		cmocka_unit_test(code_has_a_fence_that_it_does_not_contain),
+		cmocka_unit_test(random_text_is_harmless),
 		cmocka_unit_test(a_table_has_one_line_for_each_row),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
