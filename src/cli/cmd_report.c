@@ -1,17 +1,11 @@
 /* `tidemark report`: everything that can be said about what it is given, in one document. */
 #include "base/err.h"
 #include "base/file.h"
-#include "base/reserve.h"
 #include "cli/cmd_list.h"
-#include "cli/info_paths.h"
 #include "cli/options.h"
 #include "cli/report_parts.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { LIMIT_DEFAULT = 10, MARKDOWN_WIDTH = 100 };
@@ -22,17 +16,7 @@ struct request {
 	bool json, machine, fail, fail_warning, ascii, no_colour;
 	uint64_t limit;
 	const char *output; /* NULL: standard output */
-	/* Files that were reported, so that none is reported twice. */
-	struct file_id {
-		dev_t device;
-		ino_t number;
-	} * seen;
-	size_t seen_count, seen_cap;
-	const char **ledgers; /* paths; ends with NULL */
-	size_t ledger_count, ledger_cap;
 };
-
-/* ---- options ---- */
 
 /* The form by the name of the file, if the user does not say. */
 static enum tdm_digest_form form_of_name(const char *path)
@@ -77,108 +61,6 @@ static int read_options(struct tdm_args *args, struct request *r)
 	return 0;
 }
 
-/* ---- inputs ---- */
-
-/* Whether the file was seen before, under any name; remembers it. */
-static bool is_seen(struct request *r, const char *path)
-{
-	struct stat st;
-	if ((strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0)
-		return false; /* opening it says why */
-	for (size_t i = 0; i < r->seen_count; i++)
-		if (r->seen[i].device == st.st_dev && r->seen[i].number == st.st_ino)
-			return true;
-	if (tdm_reserve(&r->seen, &r->seen_cap, r->seen_count + 1, sizeof *r->seen) == 0)
-		r->seen[r->seen_count++] = (struct file_id){ st.st_dev, st.st_ino };
-	return false;
-}
-
-/* Keeps the path of a ledger: all ledgers are one item. */
-static void add_ledger(struct request *r, const char *path)
-{
-	if (tdm_reserve(&r->ledgers, &r->ledger_cap, r->ledger_count + 2, sizeof *r->ledgers) != 0) {
-		r->report.digest.failed = true;
-		return;
-	}
-	r->ledgers[r->ledger_count++] = path;
-	r->ledgers[r->ledger_count] = NULL;
-}
-
-static void report_input(struct request *r, struct tdm_input *input, const char *path)
-{
-	const struct tdm_format *format = tdm_format_of(input);
-	const char *name = format != NULL ? format->name : "";
-	if (strcmp(name, "ledger") == 0 && strcmp(path, "-") != 0 && tdm_input_packing(input) == NULL) {
-		add_ledger(r, path);
-		return;
-	}
-	const struct tdm_report_item item = { .of = strcmp(name, "text_trace") == 0 ? TDM_REPORT_TRACE
-										    : TDM_REPORT_FILE,
-		.source = tdm_input_name(input),
-		.input = input,
-		.format = format };
-	tdm_report_item(&r->report, &item);
-}
-
-static void report_path(struct request *r, const char *path)
-{
-	struct tdm_input *input = NULL;
-	char why[256];
-	if (is_seen(r, path)) {
-		tdm_digest_gap(&r->report.digest, path, "the same file was named before; it is reported once", false);
-		return;
-	}
-	int err = tdm_input_open(path, &input);
-	if (err == 0) {
-		report_input(r, input, path);
-	} else {
-		snprintf(why, sizeof why, "cannot be read: %s", tdm_err_text(err));
-		tdm_digest_gap(&r->report.digest, path, why, true);
-	}
-	tdm_input_close(input);
-}
-
-/* Says how many files of a folder are not reported, unless it is refused as a whole. */
-static void skip_others(struct request *r, const char *folder, const struct tdm_info_paths *paths)
-{
-	char why[96];
-	if (paths->other == 0 || strcmp(paths->at[paths->count - 1], folder) == 0)
-		return;
-	snprintf(why, sizeof why, "%" PRIu64 " %s of another kind, or %s", paths->other,
-		paths->other == 1 ? "file in it is" : "files in it are", paths->other == 1 ? "a link" : "links");
-	tdm_digest_gap(&r->report.digest, folder, why, false);
-}
-
-/* Reports the files that were named, and those in the folders that were named. */
-static void report_paths(struct request *r, const struct tdm_args *args, struct tdm_info_paths *paths)
-{
-	struct tdm_buf why;
-	tdm_buf_init(&why);
-	for (int i = 0; i < args->positional_count; i++, tdm_buf_clear(&why)) {
-		tdm_info_paths_add(paths, args->positional[i], &why);
-		if (why.len != 0)
-			tdm_digest_gap(&r->report.digest, args->positional[i], why.data, true);
-		skip_others(r, args->positional[i], paths);
-	}
-	for (size_t i = 0; i < paths->count; i++)
-		report_path(r, paths->at[i]);
-	r->report.digest.failed |= paths->no_memory || why.failed;
-	tdm_buf_done(&why);
-}
-
-static void report_ledgers(struct request *r)
-{
-	char source[64];
-	snprintf(source, sizeof source, "%zu ledgers", r->ledger_count);
-	const struct tdm_report_item item = {
-		.of = TDM_REPORT_LEDGERS, .source = r->ledger_count == 1 ? r->ledgers[0] : source, .paths = r->ledgers
-	};
-	if (r->ledger_count != 0)
-		tdm_report_item(&r->report, &item);
-}
-
-/* ---- output ---- */
-
 static int write_file(const struct request *r, const struct tdm_buf *out)
 {
 	int err = tdm_buf_failed(out) ? -ENOMEM : tdm_file_replace(r->output, tdm_buf_str(out).ptr, out->len);
@@ -218,12 +100,10 @@ static int print_report(const struct request *r)
 static int cmd_report_run(struct tdm_args *args)
 {
 	struct request r = { .limit = LIMIT_DEFAULT };
-	struct tdm_info_paths paths = { .with_all = true };
 	int code = read_options(args, &r);
 	if (code != 0)
 		return code;
-	report_paths(&r, args, &paths);
-	report_ledgers(&r);
+	tdm_report_names(&r.report, args->positional, (size_t)args->positional_count);
 	if (r.machine)
 		tdm_report_item(
 			&r.report, &(struct tdm_report_item){ .of = TDM_REPORT_MACHINE, .source = "this machine" });
@@ -231,9 +111,6 @@ static int cmd_report_run(struct tdm_args *args)
 	code = print_report(&r);
 	code = code != 0 ? code : exit_code(&r);
 	tdm_digest_done(&r.report.digest);
-	tdm_info_paths_done(&paths);
-	free(r.seen);
-	free(r.ledgers);
 	return code;
 }
 

@@ -44,6 +44,9 @@ typedef void tdm_report_fill(
 tdm_report_fill tdm_report_info, tdm_report_simulate;                                    /* report_parts.c */
 tdm_report_fill tdm_report_status, tdm_report_leaks, tdm_report_dump, tdm_report_phases; /* report_live.c */
 
+/* Reports everything that the user named: files, folders and ledgers. report_inputs.c */
+void tdm_report_names(struct tdm_report_request *request, char *const *names, size_t count);
+
 /* Runs every part that applies to the item. */
 void tdm_report_item(struct tdm_report_request *request, const struct tdm_report_item *item);
 

@@ -1,0 +1,141 @@
+/* What the names on the command line of `tidemark report` are, each file once, and the parts for each. */
+#include "base/err.h"
+#include "base/progress.h"
+#include "base/reserve.h"
+#include "cli/info_paths.h"
+#include "cli/report_parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct inputs {
+	struct tdm_report_request *request;
+	struct tdm_info_paths paths;
+	/* Files that were reported, so that none is reported twice. */
+	struct file_id {
+		dev_t device;
+		ino_t number;
+	} * seen;
+	size_t seen_count, seen_cap;
+	const char **ledgers; /* paths; ends with NULL */
+	size_t ledger_count, ledger_cap;
+};
+
+/* Whether the file was seen before, under any name; remembers it. */
+static bool is_seen(struct inputs *in, const char *path)
+{
+	struct stat st;
+	if ((strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0)
+		return false; /* opening it says why */
+	for (size_t i = 0; i < in->seen_count; i++)
+		if (in->seen[i].device == st.st_dev && in->seen[i].number == st.st_ino)
+			return true;
+	if (tdm_reserve(&in->seen, &in->seen_cap, in->seen_count + 1, sizeof *in->seen) == 0)
+		in->seen[in->seen_count++] = (struct file_id){ st.st_dev, st.st_ino };
+	return false;
+}
+
+/* Keeps the path of a ledger: all ledgers are one item. */
+static void add_ledger(struct inputs *in, const char *path)
+{
+	if (tdm_reserve(&in->ledgers, &in->ledger_cap, in->ledger_count + 2, sizeof *in->ledgers) != 0) {
+		in->request->digest.failed = true;
+		return;
+	}
+	in->ledgers[in->ledger_count++] = path;
+	in->ledgers[in->ledger_count] = NULL;
+}
+
+static void report_input(struct inputs *in, struct tdm_input *input, const char *path)
+{
+	const struct tdm_format *format = tdm_format_of(input);
+	const char *name = format != NULL ? format->name : "";
+	if (strcmp(name, "ledger") == 0 && strcmp(path, "-") != 0 && tdm_input_packing(input) == NULL) {
+		add_ledger(in, path);
+		return;
+	}
+	const struct tdm_report_item item = { .of = strcmp(name, "text_trace") == 0 ? TDM_REPORT_TRACE
+										    : TDM_REPORT_FILE,
+		.source = tdm_input_name(input),
+		.input = input,
+		.format = format };
+	tdm_report_item(in->request, &item);
+}
+
+static void report_path(struct inputs *in, const char *path)
+{
+	struct tdm_input *input = NULL;
+	char why[256];
+	if (is_seen(in, path)) {
+		tdm_digest_gap(
+			&in->request->digest, path, "the same file was named before; it is reported once", false);
+		return;
+	}
+	int err = tdm_input_open(path, &input);
+	if (err == 0) {
+		report_input(in, input, path);
+	} else {
+		snprintf(why, sizeof why, "cannot be read: %s", tdm_err_text(err));
+		tdm_digest_gap(&in->request->digest, path, why, true);
+	}
+	tdm_input_close(input);
+}
+
+/* Says how many files of a folder are not reported, unless it is refused as a whole. */
+static void skip_others(struct inputs *in, const char *folder)
+{
+	const struct tdm_info_paths *paths = &in->paths;
+	char why[96];
+	if (paths->other == 0 || paths->count == 0 || strcmp(paths->at[paths->count - 1], folder) == 0)
+		return;
+	snprintf(why, sizeof why, "%" PRIu64 " %s of another kind, or %s", paths->other,
+		paths->other == 1 ? "file in it is" : "files in it are", paths->other == 1 ? "a link" : "links");
+	tdm_digest_gap(&in->request->digest, folder, why, false);
+}
+
+/* Reports the files that were named, and those in the folders that were named. */
+static void report_paths(struct inputs *in, char *const *names, size_t count)
+{
+	struct tdm_info_paths *paths = &in->paths;
+	struct tdm_progress progress;
+	struct tdm_buf why;
+	tdm_buf_init(&why);
+	for (size_t i = 0; i < count; i++, tdm_buf_clear(&why)) {
+		tdm_info_paths_add(paths, names[i], &why);
+		if (why.len != 0)
+			tdm_digest_gap(&in->request->digest, names[i], why.data, true);
+		skip_others(in, names[i]);
+	}
+	tdm_progress_begin(&progress, "reporting", paths->count);
+	for (size_t i = 0; i < paths->count; i++) {
+		report_path(in, paths->at[i]);
+		tdm_progress_update(&progress, i + 1);
+	}
+	tdm_progress_end(&progress);
+	in->request->digest.failed |= paths->no_memory || why.failed;
+	tdm_buf_done(&why);
+}
+
+static void report_ledgers(struct inputs *in)
+{
+	char source[64];
+	snprintf(source, sizeof source, "%zu ledgers", in->ledger_count);
+	const struct tdm_report_item item = { .of = TDM_REPORT_LEDGERS,
+		.source = in->ledger_count == 1 ? in->ledgers[0] : source,
+		.paths = in->ledgers };
+	if (in->ledger_count != 0)
+		tdm_report_item(in->request, &item);
+}
+
+void tdm_report_names(struct tdm_report_request *request, char *const *names, size_t count)
+{
+	struct inputs in = { .request = request, .paths.with_all = true };
+	report_paths(&in, names, count);
+	report_ledgers(&in);
+	tdm_info_paths_done(&in.paths);
+	free(in.seen);
+	free(in.ledgers);
+}
