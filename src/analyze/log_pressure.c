@@ -2,19 +2,6 @@
 
 #include <math.h>
 
-/* Names in JSON of the indicator and of its band (NULL: it has none), and where the band MEDIUM begins and ends;
- * negative for an indicator that is good when it is high. */
-static const struct {
-	const char *name, *band;
-	double from, to;
-} indicators[TDM_PRESSURE_COUNT] = {
-	[TDM_PRESSURE_MISS] = { "cb1_miss_rate", "cb1_miss_band", 0.25, 0.75 },
-	[TDM_PRESSURE_UTILIZATION] = { "cb_utilization", "cb_utilization_band", -0.8, -0.4 },
-	[TDM_PRESSURE_STALLS] = { .name = "stall_share" },
-	[TDM_PRESSURE_L1] = { .name = "l1_share" },
-	[TDM_PRESSURE_SCORE] = { "score", "thrashing_risk", 30, 70 },
-};
-
 /* How full each circular buffer was at its fullest, averaged over those for which the log says it. */
 static double utilization(const struct tdm_log_profile *p, uint32_t file)
 {
@@ -32,23 +19,14 @@ static double utilization(const struct tdm_log_profile *p, uint32_t file)
 	return count != 0 ? sum / (double)count : (double)NAN;
 }
 
-enum tdm_severity tdm_pressure_band(enum tdm_pressure indicator, double value)
-{
-	double from = indicators[indicator].from, to = indicators[indicator].to;
-	double bad = from < 0 ? -value : value;
-	if (isnan(value) || indicators[indicator].band == NULL)
-		return TDM_FINDING_INFO;
-	return bad < from ? TDM_FINDING_OK : bad <= to ? TDM_FINDING_WARNING : TDM_FINDING_BROKEN;
-}
-
 static void add(struct tdm_findings *out, enum tdm_pressure indicator, double value)
 {
-	const char *name = indicators[indicator].name;
+	const char *name = tdm_pressure_name(indicator), *band = tdm_pressure_band_name(indicator);
 	enum tdm_severity severity = tdm_pressure_band(indicator, value);
 	tdm_findings_add(out, TDM_FAMILY_PRESSURE, name, severity)->code = (uint8_t)indicator;
 	tdm_findings_real(out, name, indicator == TDM_PRESSURE_SCORE ? TDM_UNIT_NUMBER : TDM_UNIT_SHARE, value);
-	if (indicators[indicator].band != NULL)
-		tdm_findings_figure(out, indicators[indicator].band, TDM_UNIT_SEVERITY, severity);
+	if (band != NULL)
+		tdm_findings_figure(out, band, TDM_UNIT_SEVERITY, severity);
 }
 
 void tdm_log_profile_pressure(const struct tdm_log_profile *p, uint32_t file, struct tdm_findings *out)
@@ -66,7 +44,7 @@ void tdm_log_profile_pressure(const struct tdm_log_profile *p, uint32_t file, st
 		timed += cb->timed;
 		stalls += cb->stalls;
 		if (cb->cb == 1 && cb->tiles != TDM_LOG_UNKNOWN && b_tiles != TDM_LOG_UNKNOWN && b_tiles != 0)
-			miss = cb->tiles < b_tiles ? (double)(b_tiles - cb->tiles) / (double)b_tiles : 0;
+			miss = tdm_pressure_miss(b_tiles, cb->tiles);
 		sized |= cb->bytes != TDM_BYTES_UNKNOWN;
 		all_sized &= cb->bytes != TDM_BYTES_UNKNOWN || cb->allocs == 0;
 		if (cb->bytes != TDM_BYTES_UNKNOWN)
@@ -85,6 +63,5 @@ void tdm_log_profile_pressure(const struct tdm_log_profile *p, uint32_t file, st
 	add(out, TDM_PRESSURE_L1, l1_share);
 	tdm_findings_figure(out, "cb_bytes_per_core", TDM_UNIT_BYTES, bytes);
 	tdm_findings_figure(out, "cb_limit_bytes", TDM_UNIT_BYTES, f->cb_limit);
-	double score = 100 * fmax(fmax(miss, stall_share), l1_share); /* of those that are known */
-	add(out, TDM_PRESSURE_SCORE, score > 100 ? 100 : score);
+	add(out, TDM_PRESSURE_SCORE, tdm_pressure_score(miss, stall_share, l1_share));
 }

@@ -1,0 +1,77 @@
+/*
+ * The pressure on the circular buffers of one core, for several ways to choose their sizes, from sizes and the model.
+ *
+ * The workload is a distributed addition: the A tiles are spread over a mesh of devices, every device has all B tiles,
+ * and each A tile is added to all of them. CB0 has A, CB1 has B, CB2 the sum so far, CB16 the result. A pattern of the
+ * user's own takes the place of this workload; figures that are only defined for A and B are unknown then.
+ */
+#ifndef TDM_ANALYZE_PRESSURE_H
+#define TDM_ANALYZE_PRESSURE_H
+
+#include "analyze/cb_advice.h"
+#include "analyze/pressure_metric.h"
+#include "device/card.h"
+
+#define TDM_PRESSURE_TILES_MAX UINT64_C(1000000)
+
+enum tdm_strategy_name {
+	TDM_STRATEGY_CONSTANT,         /* four tiles each, whatever the workload */
+	TDM_STRATEGY_ADAPTIVE_GUIDE,   /* the rule as the guide prints it */
+	TDM_STRATEGY_ADAPTIVE_PROGRAM, /* the rule as the program computes it: with a target of 48 KiB */
+	TDM_STRATEGY_GIVEN,            /* the sizes of a pattern file */
+	TDM_STRATEGY_ADVISED,          /* by search on the model */
+	TDM_STRATEGIES
+};
+
+struct tdm_pressure_setup {
+	uint64_t a_tiles, b_tiles;
+	uint32_t mesh_rows, mesh_columns;
+	uint64_t tile_bytes;
+	const struct tdm_card *card;
+	const struct tdm_core_speed *speed;
+	const struct tdm_cb_pattern *pattern; /* of a file; NULL: the workload */
+	uint64_t l1_used;                     /* bytes of L1 buffers on each core */
+};
+
+struct tdm_strategy {
+	uint8_t name; /* enum tdm_strategy_name */
+	const struct tdm_cb_pattern *pattern;
+	uint32_t depths[TDM_PATTERN_BUFFERS_MAX]; /* in pages, in the order of the pattern */
+	uint64_t bytes;                           /* of all buffers, as they are placed */
+	double metrics[TDM_PRESSURE_COUNT];
+	double memory_efficiency; /* tiles that are both needed and there, of those that are either */
+	double map_share;         /* of the whole L1: firmware, kernels, circular buffers and L1 buffers */
+	bool fits;
+	struct tdm_model_result model;
+};
+
+struct tdm_pressure_result {
+	struct tdm_pressure_setup setup;
+	struct tdm_cb_pattern pattern;
+	uint64_t tiles_per_shard;
+	uint64_t needs[TDM_PATTERN_BUFFERS_MAX]; /* tiles that the workload has for each buffer */
+	uint64_t l1_usable, l1_left;             /* for circular buffers; TDM_BYTES_UNKNOWN */
+	uint64_t firmware_bytes, kernel_bytes;   /* the latter: what all kernels of a program may take */
+	const char *workload;                    /* its class; NULL: unknown */
+	const char *behaviour;                   /* what the guide expects of the class */
+	struct tdm_strategy strategies[TDM_STRATEGIES];
+	size_t strategy_count;
+	struct tdm_cb_advice advice;
+};
+
+/* The sizes that --multi takes. */
+extern const uint64_t tdm_pressure_sizes[];
+extern const size_t tdm_pressure_size_count;
+
+const char *tdm_strategy_title(enum tdm_strategy_name name); /* "adaptive_guide" */
+
+/* Tiles of CB0, CB1, CB2 and CB16 by one of the first three strategies. */
+void tdm_strategy_tiles(enum tdm_strategy_name name, uint64_t tiles_per_shard, uint64_t b_tiles, uint32_t tiles[4]);
+
+/* The score of a strategy, and everything else. *result is large. 0 or -ENOMEM. */
+int tdm_pressure_analyze(const struct tdm_pressure_setup *setup, struct tdm_pressure_result *result);
+
+/* The index of the strategy among the results, or NULL. */
+const struct tdm_strategy *tdm_pressure_strategy(const struct tdm_pressure_result *result, enum tdm_strategy_name name);
+
+#endif

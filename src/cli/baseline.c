@@ -1,0 +1,46 @@
+#include "cli/baseline.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "report/budget_json.h"
+
+int tdm_baseline_compare(const struct tdm_cmd *cmd, struct tdm_baseline *baseline, struct tdm_budgets *budgets)
+{
+	char text[TDM_DIAG_TEXT_CAP * 2];
+	struct tdm_diag diag = { 0 };
+	if (baseline->path == NULL)
+		return 0;
+	if (tdm_budgets_load(baseline->path, cmd->name, &baseline->before, &diag) != 0)
+		return tdm_cmd_error(cmd, "%s", tdm_diag_format(&diag, text, sizeof text));
+	baseline->worse = tdm_budgets_compare(&baseline->before, budgets, &baseline->found);
+	tdm_findings_sort(&baseline->found);
+	return 0;
+}
+
+int tdm_baseline_save(const struct tdm_cmd *cmd, const struct tdm_baseline *baseline,
+	void (*put)(const void *report, struct tdm_json *json), const void *report)
+{
+	struct tdm_answer answer;
+	if (baseline->save == NULL)
+		return 0;
+	tdm_answer_begin(&answer, cmd, true);
+	put(report, &answer.json);
+	tdm_json_object_end(&answer.json);
+	tdm_buf_putc(&answer.out, '\n');
+	int code = 0;
+	if (tdm_buf_failed(&answer.out)) {
+		code = tdm_cmd_error(cmd, "out of memory");
+	} else {
+		int err = tdm_file_replace(baseline->save, answer.out.data, answer.out.len);
+		if (err != 0)
+			code = tdm_cmd_error(cmd, "--save %s: %s", baseline->save, tdm_err_text(err));
+	}
+	tdm_buf_done(&answer.out);
+	return code;
+}
+
+int tdm_baseline_end(struct tdm_baseline *baseline, int code)
+{
+	tdm_findings_done(&baseline->found);
+	tdm_budgets_done(&baseline->before);
+	return code == TDM_EXIT_OK && baseline->worse != 0 ? TDM_EXIT_FINDING : code;
+}

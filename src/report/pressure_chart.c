@@ -1,0 +1,94 @@
+/* Charts of pressure: the scores of the strategies over the sizes of the workload, or throughput over bytes. */
+#include "report/pressure_report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { CRITICAL = 70 };
+
+static const uint32_t colours[TDM_STRATEGIES] = { 0xd6618f, 0xe38a42, 0x7a6ff0, 0x6c757d, 0x4da6b8 };
+
+static int show(const struct tdm_scene *scene, const struct tdm_pressure_picture *picture, const struct tdm_term *term,
+	struct tdm_buf *out, struct tdm_diag *diag)
+{
+	return picture->path != NULL ? tdm_plot_write(scene, picture->path, &picture->size, diag)
+				     : tdm_plot_print(scene, term, out, diag);
+}
+
+static double score_of(const struct tdm_pressure_result *r, enum tdm_strategy_name name)
+{
+	const struct tdm_strategy *s = tdm_pressure_strategy(r, name);
+	return s != NULL ? s->metrics[TDM_PRESSURE_SCORE] : (double)NAN;
+}
+
+static int draw_scores(const struct tdm_pressure_report *report, const struct tdm_pressure_picture *picture,
+	const struct tdm_term *term, struct tdm_buf *out, struct tdm_diag *diag)
+{
+	size_t count = report->count, lines = 0;
+	double *values = malloc((TDM_STRATEGIES + 1) * (count + 1) * sizeof *values);
+	struct tdm_plot_series series[TDM_STRATEGIES];
+	if (values == NULL)
+		return tdm_diag_set(diag, -ENOMEM, 0, 0, "out of memory for the chart");
+	double *times = values + TDM_STRATEGIES * count;
+	for (size_t i = 0; i < count; i++)
+		times[i] = (double)report->results[i].setup.b_tiles;
+	for (int k = 0; k < TDM_STRATEGIES; k++) {
+		double *line = values + lines * count;
+		if (k == TDM_STRATEGY_GIVEN)
+			continue;
+		for (size_t i = 0; i < count; i++)
+			line[i] = score_of(&report->results[i], (enum tdm_strategy_name)k);
+		series[lines++] =
+			(struct tdm_plot_series){ tdm_strategy_title((enum tdm_strategy_name)k), colours[k], line };
+	}
+	struct tdm_scene scene = { .kind = TDM_CHART_TIME,
+		.title = picture->title,
+		.x_label = "A and B tiles",
+		.y_label = "Pressure score",
+		.unit = TDM_PLOT_NUMBER,
+		.x_unit = TDM_PLOT_NUMBER,
+		.limit_name = "critical",
+		.limit = CRITICAL,
+		.series = series,
+		.series_count = lines,
+		.times = times,
+		.point_count = count };
+	int err = show(&scene, picture, term, out, diag);
+	free(values);
+	return err;
+}
+
+static int draw_curve(const struct tdm_pressure_result *r, const struct tdm_pressure_picture *picture,
+	const struct tdm_term *term, struct tdm_buf *out, struct tdm_diag *diag)
+{
+	const struct tdm_cb_advice *a = &r->advice;
+	double bytes[TDM_ADVICE_POINTS_MAX], rates[TDM_ADVICE_POINTS_MAX];
+	for (size_t i = 0; i < a->point_count; i++) {
+		bytes[i] = (double)a->curve[i].bytes;
+		rates[i] = a->curve[i].tiles_per_s;
+	}
+	if (a->point_count < 2)
+		return tdm_diag_set(diag, -EINVAL, 0, 0, "nothing to draw: more bytes give nothing");
+	const struct tdm_plot_series series = { "tiles per second", colours[TDM_STRATEGY_ADVISED], rates };
+	const struct tdm_plot_mark mark = { "advised", (double)a->advised.bytes, a->advised.tiles_per_s };
+	struct tdm_scene scene = { .kind = TDM_CHART_TIME,
+		.title = picture->title,
+		.x_label = "Circular buffers of a core",
+		.y_label = "Tiles per second",
+		.unit = TDM_PLOT_NUMBER,
+		.x_unit = TDM_PLOT_BYTES,
+		.series = &series,
+		.series_count = 1,
+		.times = bytes,
+		.point_count = a->point_count,
+		.marks = &mark,
+		.mark_count = a->is_too_large ? 0 : 1 };
+	return show(&scene, picture, term, out, diag);
+}
+
+int tdm_pressure_draw(const struct tdm_pressure_report *report, const struct tdm_pressure_picture *picture,
+	const struct tdm_term *term, struct tdm_buf *out, struct tdm_diag *diag)
+{
+	return report->is_multi ? draw_scores(report, picture, term, out, diag)
+				: draw_curve(&report->results[0], picture, term, out, diag);
+}

@@ -1,0 +1,307 @@
+/* The tables about pressure: columns for text and JSON, and their rows. */
+#include "report/finding_report.h"
+#include "report/pressure_report.h"
+#include "report/report_put.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { DEPTH_COLUMNS = 5 };
+
+static struct tdm_value get_name(const struct tdm_field *field)
+{
+	const struct tdm_strategy *s = field->row;
+	return tdm_value_text(tdm_strategy_title((enum tdm_strategy_name)s->name));
+}
+
+/* Depths side by side, below the names of their buffers. */
+static void put_depths(const struct tdm_cb_pattern *p, const uint32_t *depths, struct tdm_buf *out)
+{
+	for (size_t i = 0; i < p->buffer_count; i++)
+		tdm_buf_printf(out, "%*" PRIu32, DEPTH_COLUMNS, depths[i]);
+}
+
+static void text_tiles(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct tdm_strategy *s = field->row;
+	put_depths(s->pattern, s->depths, out);
+}
+
+static void text_curve_tiles(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct tdm_curve_row *row = field->row;
+	put_depths(row->pattern, row->point->depths, out);
+}
+
+/* An object with the index of each buffer; `arg`: bytes instead of pages. */
+static void json_depths(const struct tdm_cb_pattern *p, const uint32_t *depths, bool bytes, struct tdm_json *json)
+{
+	tdm_json_object(json);
+	for (size_t i = 0; i < p->buffer_count; i++) {
+		char key[16];
+		snprintf(key, sizeof key, "%" PRIu32, p->buffers[i].index);
+		tdm_json_put_bytes(json, key, bytes ? tdm_times(depths[i], p->buffers[i].page_bytes) : depths[i]);
+	}
+	tdm_json_object_end(json);
+}
+
+static void json_tiles(const struct tdm_field *field, struct tdm_json *json)
+{
+	const struct tdm_strategy *s = field->row;
+	json_depths(s->pattern, s->depths, field->column->arg != 0, json);
+}
+
+static void json_curve_tiles(const struct tdm_field *field, struct tdm_json *json)
+{
+	const struct tdm_curve_row *row = field->row;
+	json_depths(row->pattern, row->point->depths, false, json);
+}
+
+static struct tdm_value get_metric(const struct tdm_field *field)
+{
+	const struct tdm_strategy *s = field->row;
+	return tdm_value_share(s->metrics[field->column->arg]);
+}
+
+static struct tdm_value get_band(const struct tdm_field *field)
+{
+	const struct tdm_strategy *s = field->row;
+	enum tdm_pressure metric = (enum tdm_pressure)field->column->arg;
+	enum tdm_severity band = tdm_pressure_band(metric, s->metrics[metric]);
+	return tdm_value_text(band != TDM_FINDING_INFO ? tdm_finding_severity_name(TDM_FAMILY_PRESSURE, band) : NULL);
+}
+
+static void text_score(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct tdm_strategy *s = field->row;
+	if (isnan(s->metrics[TDM_PRESSURE_SCORE]))
+		tdm_buf_putc(out, '-');
+	else
+		tdm_buf_printf(out, "%.0f", s->metrics[TDM_PRESSURE_SCORE]);
+}
+
+static const char *band_style(const struct tdm_field *field)
+{
+	const struct tdm_strategy *s = field->row;
+	enum tdm_severity band = tdm_pressure_band(TDM_PRESSURE_SCORE, s->metrics[TDM_PRESSURE_SCORE]);
+	return band == TDM_FINDING_BROKEN    ? TDM_STYLE_RED
+	       : band == TDM_FINDING_WARNING ? TDM_STYLE_YELLOW
+	       : band == TDM_FINDING_OK      ? TDM_STYLE_GREEN
+					     : "";
+}
+
+static void json_series(const struct tdm_model_result *m, const struct tdm_cb_buffer_result *b, struct tdm_json *json)
+{
+	tdm_json_put_array(json, "mean_pages");
+	for (size_t i = 0; i < m->slot_count; i++)
+		tdm_json_double(json, b->slot[i]);
+	tdm_json_array_end(json);
+}
+
+static void json_model_buffers(const struct tdm_strategy *s, struct tdm_json *json)
+{
+	const struct tdm_model_result *m = &s->model;
+	tdm_json_put_double(json, "slot_ns", m->slot_ns);
+	tdm_json_put_array(json, "buffers");
+	for (size_t i = 0; i < s->pattern->buffer_count; i++) {
+		tdm_json_object(json);
+		tdm_json_put_u64(json, "index", s->pattern->buffers[i].index);
+		tdm_json_put_u64(json, "peak_pages", m->buffers[i].peak);
+		tdm_json_put_double(json, "average_pages", m->buffers[i].mean);
+		tdm_json_put_double(json, "full_share", m->buffers[i].full);
+		tdm_json_put_double(json, "room_ns", m->room_ns[i]);
+		json_series(m, &m->buffers[i], json);
+		tdm_json_object_end(json);
+	}
+	tdm_json_array_end(json);
+}
+
+static void json_model(const struct tdm_field *field, struct tdm_json *json)
+{
+	const struct tdm_strategy *s = field->row;
+	const struct tdm_model_result *m = &s->model;
+	tdm_json_object(json);
+	tdm_json_put_u64(json, "tiles", s->pattern->tiles);
+	tdm_json_put_double(json, "ns", m->is_deadlocked ? (double)NAN : m->ns);
+	tdm_json_put_double(json, "tiles_per_s", m->tiles_per_s);
+	tdm_json_put_double(json, "bytes_per_s", m->bytes_per_s);
+	tdm_json_put_text(json, "deadlock", m->is_deadlocked ? m->deadlock : NULL);
+	tdm_json_put_text(json, "bottleneck", m->is_deadlocked ? NULL : s->pattern->kernels[m->bottleneck]);
+	tdm_json_put_array(json, "kernels");
+	for (size_t i = 0; i < s->pattern->kernel_count; i++) {
+		tdm_json_object(json);
+		tdm_json_put_text(json, "name", s->pattern->kernels[i]);
+		tdm_json_put_double(json, "waits_for_pages_ns", m->kernels[i].pages_ns);
+		tdm_json_put_double(json, "waits_for_room_ns", m->kernels[i].room_ns);
+		tdm_json_put_double(json, "waits_for_network_ns", m->kernels[i].transfers_ns);
+		tdm_json_put_double(json, "end_ns", m->kernels[i].end_ns);
+		tdm_json_object_end(json);
+	}
+	tdm_json_array_end(json);
+	json_model_buffers(s, json);
+	tdm_json_object_end(json);
+}
+
+#define STRATEGY(member) TDM_MEMBER(struct tdm_strategy, member)
+#define METRIC(id)       .get = get_metric, .arg = TDM_PRESSURE_##id, .flags = TDM_OTHER_SIDE
+#define BAND(id)         .get = get_band, .arg = TDM_PRESSURE_##id
+const struct tdm_column tdm_strategy_columns[15] = {
+	{ "Strategy", "name", .get = get_name, .width = 17 },
+	{ "", "cb_tiles", .text = text_tiles, .json = json_tiles, .width = TDM_WIDTH_OF_TABLE },
+	{ NULL, "cb_bytes", .json = json_tiles, .arg = 1 },
+	{ "bytes", "total_bytes", STRATEGY(bytes), TDM_SIZE(9) },
+	{ "CB1 miss", "cb1_miss_rate", METRIC(MISS), .decimals = 1, .width = 8 },
+	{ "band", "cb1_miss_band", BAND(MISS), .width = 6 },
+	{ "used", "cb_utilization", METRIC(UTILIZATION), .width = 5 },
+	{ NULL, "cb_utilization_band", BAND(UTILIZATION) },
+	{ "score", "score", METRIC(SCORE), .text = text_score, .width = 5 },
+	{ "risk", "thrashing_risk", BAND(SCORE), .width = 6, .style = band_style },
+	{ "effic.", "memory_efficiency", STRATEGY(memory_efficiency), .width = 6 },
+	{ "of L1", "l1_share", METRIC(L1), .decimals = 1, .width = 6 },
+	{ "map", "l1_map_share", STRATEGY(map_share), .decimals = 1, .width = 6 },
+	{ NULL, "fits", STRATEGY(fits) },
+	{ NULL, "model", .json = json_model },
+};
+
+static void text_rate(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct tdm_strategy *s = field->row;
+	if (s->model.is_deadlocked)
+		tdm_buf_puts(out, "deadlock");
+	else
+		tdm_buf_printf(out, "%.3f", s->model.tiles_per_s / 1e6);
+}
+
+/* The waits of each kernel in percent of the run. */
+static void text_waits(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct tdm_strategy *s = field->row;
+	const struct tdm_model_result *m = &s->model;
+	for (size_t i = 0; i < s->pattern->kernel_count && m->ns > 0; i++)
+		tdm_buf_printf(out, "%s%s %.0f/%.0f/%.0f", i != 0 ? " " : "", s->pattern->kernels[i],
+			100 * m->kernels[i].pages_ns / m->ns, 100 * m->kernels[i].room_ns / m->ns,
+			100 * m->kernels[i].transfers_ns / m->ns);
+}
+
+static void text_bottleneck(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct tdm_strategy *s = field->row;
+	tdm_cell_text(out, s->model.is_deadlocked ? "-" : s->pattern->kernels[s->model.bottleneck], true);
+}
+
+const struct tdm_column tdm_strategy_model_columns[4] = {
+	{ "Model", NULL, .get = get_name, .width = 17 },
+	{ "Mtiles/s", NULL, .text = text_rate, .width = 9, .flags = TDM_OTHER_SIDE },
+	{ "slowest", NULL, .text = text_bottleneck, .width = 8 },
+	{ "% of time waiting: pages/room/network", NULL, .text = text_waits, .flags = TDM_WRAP },
+};
+
+size_t tdm_curve_rows(const struct tdm_pressure_result *r, struct tdm_curve_row rows[TDM_ADVICE_POINTS_MAX])
+{
+	const struct tdm_cb_advice *a = &r->advice;
+	for (size_t i = 0; i < a->point_count; i++) {
+		const struct tdm_advice_point *point = &a->curve[i];
+		double gain = (double)NAN;
+		if (i + 1 < a->point_count && point[1].bytes > point->bytes)
+			gain = (point[1].tiles_per_s - point->tiles_per_s) /
+			       ((double)(point[1].bytes - point->bytes) / 1024);
+		rows[i] = (struct tdm_curve_row){ &r->pattern, point,
+			a->best_tiles_per_s > 0 ? point->tiles_per_s / a->best_tiles_per_s : (double)NAN, gain };
+	}
+	return a->point_count;
+}
+
+static void text_curve_rate(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct tdm_curve_row *row = field->row;
+	if (row->point->tiles_per_s > 0)
+		tdm_buf_printf(out, "%.3f", row->point->tiles_per_s / 1e6);
+	else
+		tdm_buf_puts(out, "deadlock");
+}
+
+static void text_per_kib(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct tdm_curve_row *row = field->row;
+	if (isnan(row->per_kib))
+		tdm_buf_putc(out, '-');
+	else
+		tdm_buf_printf(out, "%+.0f", row->per_kib);
+}
+
+static struct tdm_value get_curve_rate(const struct tdm_field *field)
+{
+	return tdm_value_share(((const struct tdm_curve_row *)field->row)->point->tiles_per_s);
+}
+
+#define CURVE(member) TDM_MEMBER(struct tdm_curve_row, member)
+const struct tdm_column tdm_curve_columns[5] = {
+	{ "bytes", "bytes", TDM_VIA(struct tdm_curve_row, point, struct tdm_advice_point, bytes), TDM_SIZE(9) },
+	{ "", "cb_tiles", .text = text_curve_tiles, .json = json_curve_tiles, .width = TDM_WIDTH_OF_TABLE },
+	{ "Mtiles/s", "tiles_per_s", .get = get_curve_rate, .text = text_curve_rate, .width = 9,
+		.flags = TDM_OTHER_SIDE },
+	{ "of best", "share_of_best", CURVE(share), .decimals = 1, .width = 8 },
+	{ "tiles/s per further KiB", "tiles_per_s_per_kib", CURVE(per_kib), .text = text_per_kib, .width = 23,
+		.flags = TDM_OTHER_SIDE },
+};
+
+void tdm_speed_rows(const struct tdm_core_speed *speed, struct tdm_speed_row rows[TDM_SPEED_COUNT])
+{
+	for (int i = 0; i < TDM_SPEED_COUNT; i++)
+		rows[i] = (struct tdm_speed_row){ tdm_speed_name((enum tdm_speed_field)i),
+			tdm_speed_unit((enum tdm_speed_field)i), tdm_speed_tag_name((enum tdm_speed_tag)speed->tag[i]),
+			tdm_speed_summary((enum tdm_speed_field)i), speed->source[i], speed->value[i] };
+}
+
+static void text_value(const struct tdm_field *field, struct tdm_buf *out)
+{
+	tdm_buf_printf(out, "%g", ((const struct tdm_speed_row *)field->row)->value);
+}
+
+static void text_source(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct tdm_speed_row *row = field->row;
+	tdm_buf_printf(out, "%s; %s", row->summary, row->source);
+}
+
+#define SPEED(member) TDM_MEMBER(struct tdm_speed_row, member)
+const struct tdm_column tdm_speed_columns[6] = {
+	{ "Constant", "name", SPEED(name), .width = 21 },
+	{ "value", "value", SPEED(value), .text = text_value, .width = 7, .flags = TDM_OTHER_SIDE },
+	{ "unit", "unit", SPEED(unit), .width = 7 },
+	{ "known as", "known_as", SPEED(tag), .width = 10 },
+	{ "what it is; where it comes from", "summary", SPEED(summary), .text = text_source, .flags = TDM_WRAP },
+	{ NULL, "source", SPEED(source) },
+};
+
+const struct tdm_pressure_result *tdm_pressure_critical(
+	const struct tdm_pressure_report *report, enum tdm_strategy_name name)
+{
+	for (size_t i = 0; i < report->count; i++) {
+		const struct tdm_strategy *s = tdm_pressure_strategy(&report->results[i], name);
+		if (s != NULL &&
+			tdm_pressure_band(TDM_PRESSURE_SCORE, s->metrics[TDM_PRESSURE_SCORE]) == TDM_FINDING_BROKEN)
+			return &report->results[i];
+	}
+	return NULL;
+}
+
+int tdm_pressure_budgets(const struct tdm_pressure_result *results, size_t count, struct tdm_budgets *budgets)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < results[i].strategy_count; k++) {
+			const struct tdm_strategy *s = &results[i].strategies[k];
+			char name[128];
+			if (results[i].setup.pattern != NULL)
+				snprintf(name, sizeof name, "%s %s", results[i].pattern.name,
+					tdm_strategy_title((enum tdm_strategy_name)s->name));
+			else
+				snprintf(name, sizeof name, "%" PRIu64 " %" PRIu64 " %s", results[i].setup.a_tiles,
+					results[i].setup.b_tiles, tdm_strategy_title((enum tdm_strategy_name)s->name));
+			int err = tdm_budgets_add(budgets, tdm_str_of(name), s->bytes);
+			if (err != 0)
+				return err;
+		}
+	return 0;
+}

@@ -1,0 +1,225 @@
+/* The pressure on circular buffers as text: findings first, then the strategies, the model, the advice. */
+#include "report/finding_report.h"
+#include "report/pressure_report.h"
+#include "report/report_put.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { DEPTH_COLUMNS = 5, TITLE_CAP = 512 };
+
+/* Columns of tdm_strategy_columns, as bits, that a pattern has no values for. */
+enum { MISS_COLUMNS = 1 << 4 | 1 << 5 };
+
+/* "  CB0  CB1", the title of a column of depths. */
+static void depth_title(const struct tdm_cb_pattern *p, char *dst, size_t cap)
+{
+	size_t used = 0;
+	dst[0] = '\0';
+	for (size_t i = 0; i < p->buffer_count && used + DEPTH_COLUMNS < cap; i++) {
+		char name[16];
+		snprintf(name, sizeof name, "CB%" PRIu32, p->buffers[i].index);
+		used += (size_t)snprintf(dst + used, cap - used, "%*s", DEPTH_COLUMNS, name);
+	}
+}
+
+/* A table whose second column has the depths. */
+static void put_table(
+	const struct tdm_cb_pattern *p, struct tdm_table table, const struct tdm_term *term, struct tdm_buf *out)
+{
+	struct tdm_column columns[16];
+	char title[TITLE_CAP];
+	memcpy(columns, table.columns, table.column_count * sizeof *columns);
+	depth_title(p, title, sizeof title);
+	for (size_t i = 0; i < table.column_count; i++)
+		if (columns[i].title != NULL && columns[i].title[0] == '\0')
+			columns[i].title = title;
+	table.columns = columns;
+	table.widths[0] = p->buffer_count * DEPTH_COLUMNS;
+	table.style = TDM_STYLE_BOLD;
+	tdm_table_text(&table, term, out);
+}
+
+static void put_head(const struct tdm_pressure_report *report, const struct tdm_pressure_result *r, struct tdm_buf *out)
+{
+	const struct tdm_pressure_setup *s = &r->setup;
+	if (s->pattern != NULL) {
+		tdm_put_label(out, "Pattern");
+		tdm_cell_text(out, r->pattern.name[0] != '\0' ? r->pattern.name : report->pattern_path, true);
+		tdm_buf_printf(out, ": %s tiles through %zu circular buffers of %zu kernels",
+			TDM_COUNT_TEXT(r->pattern.tiles), r->pattern.buffer_count, r->pattern.kernel_count);
+		tdm_buf_printf(out, ", on %s", s->card->full_name);
+	} else {
+		tdm_put_label(out, "Workload");
+		tdm_buf_printf(out,
+			"%s A tiles, %s on each of %" PRIu32 "x%" PRIu32 " devices, and %s B tiles of %s (%s), on %s",
+			TDM_COUNT_TEXT(s->a_tiles), TDM_COUNT_TEXT(r->tiles_per_shard), s->mesh_rows, s->mesh_columns,
+			TDM_COUNT_TEXT(s->b_tiles), TDM_SIZE_TEXT(s->tile_bytes), report->format, s->card->full_name);
+	}
+	tdm_buf_putc(out, '\n');
+	if (r->workload != NULL)
+		tdm_buf_printf(out, "%-*s%s: %s\n", TDM_LABEL_COLUMNS, "Class", r->workload, r->behaviour);
+}
+
+static void put_l1(const struct tdm_pressure_result *r, struct tdm_buf *out)
+{
+	tdm_buf_printf(out, "%-*s%s", TDM_LABEL_COLUMNS, "L1 of a core",
+		TDM_SIZE_TEXT(tdm_card_get(r->setup.card, TDM_CARD_L1_SIZE)));
+	tdm_buf_printf(out, ": firmware %s, kernels up to %s", TDM_SIZE_TEXT(r->firmware_bytes),
+		TDM_SIZE_TEXT(r->kernel_bytes));
+	if (r->setup.l1_used != 0)
+		tdm_buf_printf(out, ", L1 buffers %s", TDM_SIZE_TEXT(r->setup.l1_used));
+	tdm_buf_printf(out, "; %s left for circular buffers\n", TDM_SIZE_TEXT(r->l1_left));
+}
+
+static void put_deadlocks(const struct tdm_pressure_result *r, const struct tdm_term *term, struct tdm_buf *out)
+{
+	for (size_t i = 0; i < r->strategy_count; i++) {
+		const struct tdm_strategy *s = &r->strategies[i];
+		if (!s->model.is_deadlocked && s->fits)
+			continue;
+		tdm_put_styled(out, term, TDM_STYLE_RED, s->model.is_deadlocked ? "Deadlock" : "Does not fit");
+		tdm_buf_printf(out, "%*s%s: ", s->model.is_deadlocked ? 7 : 3, "",
+			tdm_strategy_title((enum tdm_strategy_name)s->name));
+		if (s->model.is_deadlocked)
+			tdm_cell_text(out, s->model.deadlock, term->utf8);
+		else
+			tdm_buf_printf(out, "%s of circular buffers, %s are left", TDM_SIZE_TEXT(s->bytes),
+				TDM_SIZE_TEXT(r->l1_left));
+		tdm_buf_putc(out, '\n');
+	}
+}
+
+/* How the figures of the model are to be taken. */
+static void put_model_notes(const struct tdm_pressure_result *r, struct tdm_buf *out)
+{
+	size_t assumed = 0;
+	for (int i = 0; i < TDM_SPEED_COUNT; i++)
+		assumed += r->setup.speed->tag[i] == TDM_SPEED_ASSUMED;
+	tdm_buf_printf(out, "%s tiles on one core at %g MHz", TDM_COUNT_TEXT(r->pattern.tiles),
+		r->setup.speed->value[TDM_SPEED_CLOCK]);
+	if (assumed != 0)
+		tdm_buf_printf(out, "; %zu of the model's %d constants are assumed: see --explain-model", assumed,
+			TDM_SPEED_COUNT);
+	tdm_buf_puts(out, ".\n");
+}
+
+static void put_advice_sentence(const struct tdm_pressure_result *r, struct tdm_buf *out)
+{
+	const struct tdm_cb_advice *a = &r->advice;
+	if (a->is_deadlocked) {
+		tdm_buf_printf(out, "None: it deadlocks at any depth: %s.\n", a->deadlock);
+		return;
+	}
+	if (a->is_too_large) {
+		tdm_buf_printf(out, "None: the least depths need %s, and %s are left. Take smaller blocks or pages.\n",
+			TDM_SIZE_TEXT(a->curve[0].bytes), TDM_SIZE_TEXT(r->l1_left));
+		return;
+	}
+	double share = a->best_tiles_per_s > 0 ? a->advised.tiles_per_s / a->best_tiles_per_s : 0;
+	tdm_buf_printf(out, "%s give %.1f %% of the best throughput, %.3f Mtiles/s", TDM_SIZE_TEXT(a->advised.bytes),
+		100 * share, a->best_tiles_per_s / 1e6);
+	tdm_buf_printf(out, "%s: %s (%zu runs of %s tiles).\n", a->is_limited ? ", and L1 has no room for more" : "",
+		a->is_limited    ? "the smallest on the curve that does nearly as well"
+		: a->is_smallest ? "nothing smaller reaches 99 %"
+				 : "the search ended early, so something smaller may do",
+		a->runs, TDM_COUNT_TEXT(a->tiles));
+}
+
+static void put_advice(const struct tdm_pressure_result *r, const struct tdm_term *term, struct tdm_buf *out)
+{
+	struct tdm_curve_row rows[TDM_ADVICE_POINTS_MAX];
+	tdm_put_heading(out, term, "Advice");
+	put_advice_sentence(r, out);
+	size_t count = r->advice.is_deadlocked ? 0 : tdm_curve_rows(r, rows);
+	put_table(&r->pattern, TDM_TABLE_OF(tdm_curve_columns, rows, count), term, out);
+}
+
+static void put_explanation(const struct tdm_core_speed *speed, const struct tdm_term *term, struct tdm_buf *out)
+{
+	struct tdm_speed_row rows[TDM_SPEED_COUNT];
+	struct tdm_table table = TDM_TABLE_OF(tdm_speed_columns, rows, TDM_SPEED_COUNT);
+	tdm_speed_rows(speed, rows);
+	table.style = TDM_STYLE_BOLD;
+	tdm_buf_putc(out, '\n');
+	tdm_table_text(&table, term, out);
+}
+
+static void put_fit(const struct tdm_model_fit *fit, struct tdm_buf *out)
+{
+	static const char *const names[] = { "kernel", "front", "back" };
+	tdm_buf_printf(out, "%-*s", TDM_LABEL_COLUMNS, "Fitted to");
+	tdm_cell_text(out, fit->operation, true);
+	tdm_buf_printf(out,
+		", %s measured calls: transfers x%.2f, math x%.2f; mean error %.1f %% of the kernel time, before %.1f "
+		"%%\n",
+		TDM_COUNT_TEXT(fit->calls), fit->transfers, fit->math, 100 * fit->error, 100 * fit->error_before);
+	for (int i = 0; i < TDM_FIT_FIGURES; i++)
+		tdm_buf_printf(out, "%-*s%-6s %12.0f ns measured %12.0f ns fitted %12.0f ns before\n",
+			TDM_LABEL_COLUMNS, "", names[i], fit->measured_ns[i], fit->after_ns[i], fit->before_ns[i]);
+}
+
+static void put_result(const struct tdm_pressure_report *report, const struct tdm_pressure_result *r,
+	const struct tdm_term *term, struct tdm_buf *out)
+{
+	struct tdm_table table = TDM_TABLE_OF(tdm_strategy_columns, r->strategies, r->strategy_count);
+	table.hidden = r->setup.pattern != NULL ? MISS_COLUMNS : 0;
+	put_head(report, r, out);
+	put_l1(r, out);
+	if (report->fit != NULL)
+		put_fit(report->fit, out);
+	put_deadlocks(r, term, out);
+	tdm_buf_putc(out, '\n');
+	put_table(&r->pattern, table, term, out);
+	tdm_buf_putc(out, '\n');
+	put_table(&r->pattern, TDM_TABLE_OF(tdm_strategy_model_columns, r->strategies, r->strategy_count), term, out);
+	put_model_notes(r, out);
+	put_advice(r, term, out);
+}
+
+/* The rows of all sizes, under one heading. */
+static void put_sizes(const struct tdm_pressure_report *report, const struct tdm_term *term, struct tdm_buf *out)
+{
+	for (size_t i = 0; i < report->count; i++) {
+		const struct tdm_pressure_result *r = &report->results[i];
+		tdm_buf_printf(out, "%s%s A tiles, %s B tiles: %s\n", i != 0 ? "\n" : "",
+			TDM_COUNT_TEXT(r->setup.a_tiles), TDM_COUNT_TEXT(r->setup.b_tiles), r->workload);
+		put_table(&r->pattern, TDM_TABLE_OF(tdm_strategy_columns, r->strategies, r->strategy_count), term, out);
+	}
+	tdm_put_heading(out, term, "Where it becomes critical (score above 70)");
+	for (int i = 0; i < TDM_STRATEGIES; i++) {
+		const struct tdm_pressure_result *r = tdm_pressure_critical(report, (enum tdm_strategy_name)i);
+		if (i == TDM_STRATEGY_GIVEN)
+			continue;
+		tdm_buf_printf(out, "%-17s ", tdm_strategy_title((enum tdm_strategy_name)i));
+		if (r != NULL)
+			tdm_buf_printf(out, "from %s B tiles\n", TDM_COUNT_TEXT(r->setup.b_tiles));
+		else
+			tdm_buf_puts(out, "at none of these sizes\n");
+	}
+}
+
+static void put_baseline(const struct tdm_pressure_report *report, const struct tdm_term *term, struct tdm_buf *out)
+{
+	tdm_put_label(out, "Baseline");
+	tdm_cell_text(out, report->baseline, term->utf8);
+	tdm_buf_puts(out, report->found->count == 0 ? ": no budget differs\n\n" : "\n");
+	struct tdm_finding_view view = { .findings = report->found, .term = *term };
+	for (size_t i = 0; i < report->found->count; i++)
+		tdm_finding_text(&view, &report->found->list[i], out);
+	if (report->found->count != 0)
+		tdm_buf_putc(out, '\n');
+}
+
+void tdm_pressure_text(const struct tdm_pressure_report *report, const struct tdm_term *term, struct tdm_buf *out)
+{
+	if (report->found != NULL)
+		put_baseline(report, term, out);
+	if (report->is_multi)
+		put_sizes(report, term, out);
+	else if (report->count != 0)
+		put_result(report, &report->results[0], term, out);
+	if (report->explain)
+		put_explanation(report->speed, term, out);
+}
