@@ -1,4 +1,5 @@
 /* `tidemark report`: everything that can be said about what it is given, in one document. */
+#include "analyze/pressure.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "cli/cmd_list.h"
@@ -6,6 +7,8 @@
 #include "cli/report_parts.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <unistd.h>
 
 enum { LIMIT_DEFAULT = 10, MARKDOWN_WIDTH = 100 };
@@ -13,9 +16,12 @@ enum { LIMIT_DEFAULT = 10, MARKDOWN_WIDTH = 100 };
 struct request {
 	struct tdm_report_request report;
 	unsigned form; /* a word of --format, counted from 1, in the order of enum tdm_digest_form; 0: not given */
-	bool json, machine, fail, fail_warning, ascii, no_colour;
+	const char *card;
+	bool multi, json, machine, fail, fail_warning, ascii, no_colour;
 	uint64_t limit;
 	const char *output; /* NULL: standard output */
+	uint64_t tiles[2];  /* of A and B, the workload */
+	size_t tile_count;  /* 0: there is none */
 };
 
 /* The form by the name of the file, if the user does not say. */
@@ -42,9 +48,37 @@ static void set_term(struct request *r)
 	report->is_piped = true;
 }
 
+/* Takes the numbers out of the names: they are the tiles of a workload. */
+static int take_tiles(struct tdm_args *args, struct request *r)
+{
+	int names = 0;
+	for (int i = 0; i < args->positional_count; i++) {
+		char *word = args->positional[i];
+		uint64_t tiles = 0;
+		if (word[0] == '\0' || word[strspn(word, "0123456789")] != '\0') {
+			args->positional[names++] = word;
+			continue;
+		}
+		if (r->tile_count == 2 || tdm_str_parse_u64(tdm_str_of(word), &tiles) != 0 || tiles == 0 ||
+			tiles > TDM_PRESSURE_TILES_MAX)
+			return tdm_cmd_usage_error(args->cmd,
+				"'%s': a workload is two numbers of tiles, A and B, from 1 to %" PRIu64
+				"; a file of that name is ./%s",
+				word, TDM_PRESSURE_TILES_MAX, word);
+		r->tiles[r->tile_count++] = tiles;
+	}
+	args->positional_count = names;
+	return r->tile_count == 1
+		       ? tdm_cmd_usage_error(args->cmd,
+				 "a workload is two numbers of tiles, A and B, as in 'tidemark report 16 16'")
+		       : 0;
+}
+
 static int read_options(struct tdm_args *args, struct request *r)
 {
+	struct tdm_diag diag = { 0 };
 	int code = tdm_args_read(args, r);
+	code = code != 0 ? code : take_tiles(args, r);
 	if (code != 0)
 		return code;
 	if (r->json && r->form != 0 && r->form - 1 != TDM_DIGEST_JSON)
@@ -54,11 +88,27 @@ static int read_options(struct tdm_args *args, struct request *r)
 	tdm_digest_init(&r->report.digest, r->json        ? TDM_DIGEST_JSON
 					   : r->form != 0 ? (enum tdm_digest_form)(r->form - 1)
 							  : form_of_name(r->output));
+	if (tdm_card_init(&r->report.card, tdm_str_of(r->card != NULL ? r->card : "n150"), NULL, &diag) != 0)
+		return tdm_cmd_usage_error(args->cmd, "--card: %s", diag.text);
 	r->report.cmd = args->cmd;
-	r->machine |= r->report.watch_ns != 0 || args->positional_count == 0;
+	r->machine |= r->report.watch_ns != 0 || (args->positional_count == 0 && r->tile_count == 0 && !r->multi);
 	r->report.limit = r->limit != 0 && r->limit < SIZE_MAX ? (size_t)r->limit : SIZE_MAX;
 	set_term(r);
 	return 0;
+}
+
+static void report_workloads(struct request *r)
+{
+	char source[64];
+	snprintf(source, sizeof source, "%" PRIu64 " %" PRIu64, r->tiles[0], r->tiles[1]);
+	if (r->tile_count != 0)
+		tdm_report_item(&r->report, &(struct tdm_report_item){ .of = TDM_REPORT_WORKLOAD,
+						    .source = source,
+						    .a_tiles = r->tiles[0],
+						    .b_tiles = r->tiles[1] });
+	if (r->multi)
+		tdm_report_item(
+			&r->report, &(struct tdm_report_item){ .of = TDM_REPORT_WORKLOAD, .source = "--multi" });
 }
 
 static int write_file(const struct request *r, const struct tdm_buf *out)
@@ -103,6 +153,7 @@ static int cmd_report_run(struct tdm_args *args)
 	int code = read_options(args, &r);
 	if (code != 0)
 		return code;
+	report_workloads(&r);
 	tdm_report_names(&r.report, args->positional, (size_t)args->positional_count);
 	if (r.machine)
 		tdm_report_item(
@@ -123,6 +174,9 @@ static const struct tdm_opt report_opts[] = {
 		TDM_TAKE_TEXT(struct request, output) },
 	{ "limit", 'n', "N", "show at most N rows of each table; 0 shows all (default: 10)",
 		TDM_TAKE_NUMBER(struct request, limit, 0, 0) },
+	{ "multi", 0, NULL, "report workloads of several sizes, and where circular buffers become critical",
+		TDM_TAKE_FLAG(struct request, multi) },
+	{ "card", 'c', "CARD", "the card for workloads (default: n150)", TDM_TAKE_TEXT(struct request, card) },
 	{ "machine", 'm', NULL, "also report this machine, which is what is reported if nothing is named",
 		TDM_TAKE_FLAG(struct request, machine) },
 	{ "for", 0, "TIME", "report this machine after watching it for leaks for this long, such as 30s",
@@ -138,6 +192,7 @@ static const struct tdm_opt report_opts[] = {
 
 static const struct tdm_example report_examples[] = {
 	{ "tidemark report", "the devices and programs of this machine, and what is wrong with them" },
+	{ "tidemark report 16 16 debug.log", "a workload, and the log of a run with it" },
 	{ "tidemark report --for 30s --fail", "the same, with what grows in half a minute; fail if something leaks" },
 	{ "tidemark report debug.log capture.json",
 		"a log and a graph capture, with the findings of both in one list" },
@@ -149,21 +204,23 @@ static const struct tdm_example report_examples[] = {
 
 const struct tdm_cmd tdm_cmd_report = {
 	.name = "report",
-	.summary = "write one report about files, folders and this machine, findings first",
+	.summary = "write one report about workloads, files, folders and this machine, findings first",
 	.usage = "[--format text|json|markdown] [-o FILE] [--limit N] [--machine] [--for TIME] [--dir DIR] [--fail | "
 		 "--fail-warning] "
-		 "[FILE|FOLDER|LEDGER]...",
+		 "[--multi] [--card CARD] [A B] [FILE|FOLDER|LEDGER]...",
 	.description =
 		"Runs what applies to each thing that it is given, and writes one document: the findings of all parts "
 		"in one list, the worst first, each with the number of its part; then every part, as the command that "
 		"it is named after shows it; then what is not in the report, and why.\n"
 		"\n"
+		" A B, --multi: a workload in tiles        pressure\n"
 		" graph captures, reports, logs, kernels   info\n"
 		" text traces                              simulate\n"
 		" ledgers                                  dump, phases, leaks\n"
 		" this machine                             status, leaks\n"
 		"\n"
-		"Without a name, this machine is reported. '-' is standard input. Of a folder, every file in it that "
+		"Two numbers are the tiles of a workload, as for 'tidemark pressure'; other words are names of files. "
+		"Without anything, this machine is reported. '-' is standard input. Of a folder, every file in it that "
 		"is "
 		"known is reported. A machine is looked at once, which shows no growth; --for watches it for leaks.\n"
 		"\n"

@@ -106,6 +106,7 @@ static const struct {
 	unsigned of;      /* enum tdm_report_of: what it applies to */
 	tdm_report_fill *fill;
 } parts[] = {
+	{ "pressure", TDM_REPORT_WORKLOAD, tdm_report_pressure },
 	{ "info", TDM_REPORT_FILE, tdm_report_info },
 	{ "simulate", TDM_REPORT_TRACE, tdm_report_simulate },
 	{ "dump", TDM_REPORT_LEDGERS, tdm_report_dump },

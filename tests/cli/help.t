@@ -25,8 +25,10 @@ Without arguments: the short help, on standard error.
     simulate  replay a trace of allocations on a device model
     phases    show memory by training phase: expected and measured, charts, what
               would fit
-    report    write one report about files, folders and this machine, findings
-              first
+    pressure  show how tight circular buffers are, how fast they let a core run,
+              and what depths would be better
+    report    write one report about workloads, files, folders and this machine,
+              findings first
     device    show the cards that Tidemark knows: capacities and the L1 map
     demo      run realistic programs on a simulated card; no hardware needed
     doctor    check the setup: what works, what does not, and why
@@ -59,8 +61,10 @@ The general help, three ways.
     simulate  replay a trace of allocations on a device model
     phases    show memory by training phase: expected and measured, charts, what
               would fit
-    report    write one report about files, folders and this machine, findings
-              first
+    pressure  show how tight circular buffers are, how fast they let a core run,
+              and what depths would be better
+    report    write one report about workloads, files, folders and this machine,
+              findings first
     device    show the cards that Tidemark knows: capacities and the L1 map
     demo      run realistic programs on a simulated card; no hardware needed
     doctor    check the setup: what works, what does not, and why

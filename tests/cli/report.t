@@ -105,6 +105,62 @@ The name of the output decides its form, unless --format does.
   tidemark report: see 'tidemark report --help'
   [2]
 
+A workload, in tiles, and workloads of several sizes.
+
+  $ top() { sed -E '/^──/,$d; s/in the model it reaches [0-9.]+ %/in the model it reaches N %/; s/[0-9.]+ KiB of circular buffers reach [0-9.]+ %/N KiB of circular buffers reach N %/'; }
+  $ COLUMNS=200 tidemark report 16 16 demo.trace | top
+  Report         1 error, 2 warnings, 2 notes in 2 parts
+  
+  severity part finding
+  error       2 line 63: gate: fragmented: it needs 917,504 B in one piece; 1,096,512 B are free, the largest block is 720,896 B
+                -> allocate mask (2 KiB) at another time, or free it first: without it the largest block would be 1,098,560 B
+  warning     1 constant: thrashing risk HIGH: score 75 of 100, CB1 holds 4 of 16 B tiles; in the model it reaches N % of the best throughput
+  warning     1 adaptive_program: thrashing risk HIGH: score 75 of 100, CB1 holds 4 of 16 B tiles; in the model it reaches N % of the best throughput
+  note        1 adaptive_guide: thrashing risk MEDIUM: score 62 of 100, CB1 holds 6 of 16 B tiles; in the model it reaches N % of the best throughput
+  note        1 advised: N KiB of circular buffers reach N % of the best throughput in the model
+  
+  part command   about        errors warnings notes
+     1 pressure  16 16             0        2     2
+     2 simulate  demo.trace        1        0     0
+  
+  $ COLUMNS=200 tidemark report --multi --card p150 | top
+  Report         0 errors, 3 warnings, 0 notes in 1 part
+  
+  severity part finding
+  warning     1 constant: thrashing risk HIGH from 16 B tiles on: score 75 of 100, CB1 holds 4 of 16 B tiles; in the model it reaches N % of the best throughput
+  warning     1 adaptive_guide: thrashing risk HIGH from 20 B tiles on: score 90 of 100, CB1 holds 2 of 20 B tiles; in the model it reaches N % of the best throughput
+  warning     1 adaptive_program: thrashing risk HIGH from 16 B tiles on: score 75 of 100, CB1 holds 4 of 16 B tiles; in the model it reaches N % of the best throughput
+  
+  part command   about        errors warnings notes
+     1 pressure  --multi           0        3     0
+  
+  $ workload() { sed '1,/^── 1/d' | sed 1d; }
+  $ diff <(tidemark report 16 8 | workload) <(tidemark pressure 16 8) && diff <(tidemark report --multi | workload) <(tidemark pressure --multi) && echo same
+  same
+  $ tidemark report 4 4 --multi --json | python3 -c '
+  > import json, sys
+  > r = json.load(sys.stdin)["report"]
+  > print([(p["name"], p["source"]) for p in r["parts"]], r["parts"][0]["pressure"]["b_tiles"], len(r["parts"][1]["pressure"]["sizes"]))'
+  [('pressure', '4 4'), ('pressure', '--multi')] 4 6
+  $ tidemark report 16
+  tidemark report: a workload is two numbers of tiles, A and B, as in 'tidemark report 16 16'
+  tidemark report: see 'tidemark report --help'
+  [2]
+  $ tidemark report 16 16 16
+  tidemark report: '16': a workload is two numbers of tiles, A and B, from 1 to 1000000; a file of that name is ./16
+  tidemark report: see 'tidemark report --help'
+  [2]
+  $ tidemark report 0 99999999999999999999
+  tidemark report: '0': a workload is two numbers of tiles, A and B, from 1 to 1000000; a file of that name is ./0
+  tidemark report: see 'tidemark report --help'
+  [2]
+  $ cp demo.trace 16; tidemark report ./16 | grep -E "^ +[0-9] "
+     1 simulate  ./16              1        0     0
+  $ tidemark report 16 16 --card n151
+  tidemark report: --card: unknown card 'n151'; the known cards are n150, n300, wh-galaxy, p100, p150, p300, bh-galaxy, grayskull, quasar
+  tidemark report: see 'tidemark report --help'
+  [2]
+
 Exit codes: errors and warnings only count if the user says so.
 
   $ tidemark report demo.trace > /dev/null
