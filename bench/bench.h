@@ -56,6 +56,7 @@ extern const struct bench_subject bench_log;
 extern const struct bench_subject bench_metal;
 extern const struct bench_subject bench_replay;
 extern const struct bench_subject bench_plot;
+extern const struct bench_subject bench_pressure;
 extern const struct bench_subject bench_server;
 extern const struct bench_subject bench_views;
 

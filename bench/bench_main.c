@@ -35,6 +35,7 @@ static const struct bench_subject *const subjects[] = {
 	&bench_server,
 	&bench_capture,
 	&bench_plot,
+	&bench_pressure,
 	&bench_log,
 	NULL,
 };

@@ -8,7 +8,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { SEARCH_TILES = 512, SCALE_TRIES = 64, RUNS_MAX = 3000, CURVE_STEP = 8, DEPTH_MAX = 65535 };
+enum {
+	SEARCH_TILES = 512,
+	SEARCH_ROUNDS = 16,
+	SEARCH_PAGES_MAX = 262144,
+	RUNS_MAX = 3000,
+	PAGES_MAX = 20000000,
+	CURVE_STEP = 8,
+	DEPTH_MAX = 65535
+};
 
 static const double enough = 0.9999; /* of the best throughput, for the end of the curve */
 static const double gain_min = 1e-9;
@@ -26,6 +34,7 @@ struct search {
 	size_t count;
 	struct tdm_model_result result; /* of the last run */
 	double goal;
+	size_t runs_max; /* of the ordered search */
 	struct tdm_cb_advice *advice;
 	bool failed; /* out of memory */
 	/* The nodes of the ordered search: a heap of indices, and which depths were seen. */
@@ -80,32 +89,67 @@ static bool deepen(const struct search *s, uint32_t *depths, size_t i, uint32_t 
 	return depths[i] != before;
 }
 
-/* Makes the runs shorter if all totals can be divided alike. */
+static uint64_t common_divisor(const struct tdm_cb_pattern *p)
+{
+	uint64_t common = p->tiles;
+	for (size_t i = 0; i < p->buffer_count; i++)
+		for (uint64_t b = p->buffers[i].total; b != 0;) {
+			uint64_t rest = common % b;
+			common = b;
+			b = rest;
+		}
+	return common;
+}
+
+static bool divide(const struct tdm_cb_pattern *p, uint64_t by, struct tdm_cb_pattern *shorter)
+{
+	*shorter = *p;
+	shorter->tiles /= by;
+	for (size_t i = 0; i < p->buffer_count; i++)
+		shorter->buffers[i].total /= by;
+	return tdm_pattern_settle(shorter, NULL) == 0;
+}
+
+/* A run of this many tiles is periodic for most of its time. */
+static uint64_t tiles_enough(const struct tdm_cb_pattern *p)
+{
+	uint64_t least = 0;
+	for (size_t i = 0; i < p->buffer_count; i++)
+		least = tdm_max(least, tdm_pattern_least(p, i));
+	return tdm_max(SEARCH_TILES, SEARCH_ROUNDS * least);
+}
+
+/* Makes the run shorter if all totals can be divided alike, or are the same. */
 static void shorten(struct tdm_cb_pattern *p)
 {
-	uint64_t most = 0;
-	for (size_t i = 0; i < p->buffer_count; i++)
+	struct tdm_cb_pattern shorter = *p;
+	uint64_t most = 0, common = common_divisor(p), aim = tiles_enough(p);
+	bool all_equal = true;
+	for (size_t i = 0; i < p->buffer_count; i++) {
 		most = tdm_max(most, p->buffers[i].total);
-	uint64_t first = most / SEARCH_TILES;
-	for (uint64_t by = first; first > 1 && by > first / 2 && by + SCALE_TRIES > first; by--) {
-		struct tdm_cb_pattern shorter = *p;
-		bool divides = p->tiles % by == 0;
-		for (size_t i = 0; i < p->buffer_count && divides; i++) {
-			divides = p->buffers[i].total % by == 0;
-			shorter.buffers[i].total /= by;
-		}
-		shorter.tiles /= by;
-		if (divides && tdm_pattern_settle(&shorter, NULL) == 0) {
+		all_equal &= p->buffers[i].total == p->tiles;
+		shorter.buffers[i].total = aim;
+	}
+	if (most <= aim)
+		return;
+	shorter.tiles = aim;
+	if (all_equal && tdm_pattern_settle(&shorter, NULL) == 0) {
+		*p = shorter;
+		return;
+	}
+	for (uint64_t by = most / aim; by > 1; by--)
+		if (common % by == 0 && divide(p, by, &shorter)) {
 			*p = shorter;
 			return;
 		}
-	}
-	bool all_equal = true;
+}
+
+static uint64_t pages_of(const struct tdm_cb_pattern *p)
+{
+	uint64_t pages = 0;
 	for (size_t i = 0; i < p->buffer_count; i++)
-		all_equal &= p->buffers[i].total == p->tiles;
-	for (size_t i = 0; i < p->buffer_count && all_equal && first > 1; i++)
-		p->buffers[i].total = SEARCH_TILES;
-	p->tiles = all_equal && first > 1 ? SEARCH_TILES : p->tiles;
+		pages += p->buffers[i].total;
+	return pages;
 }
 
 static void set_bounds(struct search *s)
@@ -194,7 +238,7 @@ static bool search_in_order(struct search *s, uint32_t *depths)
 {
 	size_t before = s->advice->runs;
 	add_node(s, depths);
-	while (s->heap_count != 0 && s->advice->runs - before < RUNS_MAX && !s->failed) {
+	while (s->heap_count != 0 && s->advice->runs - before < s->runs_max && !s->failed) {
 		uint32_t now[TDM_PATTERN_BUFFERS_MAX];
 		memcpy(now, s->nodes[take_smallest(s)].depths, sizeof now);
 		if (rate(s, now) >= s->goal) {
@@ -286,7 +330,7 @@ static void trace_curve(struct search *s)
 	memcpy(depths, s->least, sizeof depths);
 	double now = rate(s, depths);
 	add_point(s, depths, now);
-	for (size_t i = 0; i < RUNS_MAX && s->advice->point_count < TDM_ADVICE_POINTS_MAX && !s->failed; i++) {
+	for (size_t i = 0; i < s->runs_max && s->advice->point_count < TDM_ADVICE_POINTS_MAX && !s->failed; i++) {
 		if (now >= enough * s->advice->best_tiles_per_s || !climb(s, depths, &now))
 			return;
 		add_point(s, depths, now);
@@ -297,8 +341,14 @@ static void trace_curve(struct search *s)
 static void settle_for_less(struct search *s)
 {
 	struct tdm_cb_advice *a = s->advice;
+	const struct tdm_advice_point *last = &a->curve[a->point_count - 1];
 	size_t i = 0;
-	while (a->curve[i].tiles_per_s < TDM_ADVICE_GOAL * a->curve[a->point_count - 1].tiles_per_s)
+	if (rate(s, last->depths) <= 0) { /* what fits L1 deadlocks */
+		a->is_deadlocked = true;
+		memcpy(a->deadlock, s->result.deadlock, sizeof a->deadlock);
+		return;
+	}
+	while (a->curve[i].tiles_per_s < TDM_ADVICE_GOAL * last->tiles_per_s)
 		i++;
 	a->advised = a->curve[i];
 	a->is_limited = true;
@@ -353,10 +403,13 @@ int tdm_cb_advise(const struct tdm_cb_pattern *pattern, const struct tdm_core_sp
 	s->advice = advice;
 	shorten(&s->pattern);
 	set_bounds(s);
+	uint64_t pages = pages_of(&s->pattern);
+	advice->is_too_long = pages > SEARCH_PAGES_MAX;
+	s->runs_max = (size_t)tdm_min(RUNS_MAX, 1 + PAGES_MAX / pages);
 	int err = tdm_map_init(&s->seen);
 	if (err == 0)
 		err = tdm_cb_model_init(&s->model, &s->pattern, speed);
-	if (err == 0) {
+	if (err == 0 && !advice->is_too_long) {
 		advise(s);
 		err = s->failed ? -ENOMEM : 0;
 	}

@@ -41,9 +41,16 @@ struct tdm_cb_advice {
 	bool is_smallest;   /* nothing smaller is as fast; else the search ended early */
 	bool is_limited;    /* L1 is too small for the goal: this is the best that fits */
 	bool is_too_large;  /* not even the least depths fit; then only the curve's first point is set */
+	bool is_too_long;   /* the run cannot be shortened enough for a search */
 	bool is_deadlocked; /* whatever the depths are */
 	char deadlock[512];
 };
+
+/* Whether there is one. */
+static inline bool tdm_cb_advice_is_found(const struct tdm_cb_advice *advice)
+{
+	return !advice->is_deadlocked && !advice->is_too_large && !advice->is_too_long;
+}
 
 /* Bytes of all buffers of a pattern with these depths; NULL: its own. Saturates. */
 uint64_t tdm_pattern_bytes(const struct tdm_cb_pattern *pattern, const uint32_t *depths, uint64_t align);

@@ -295,9 +295,9 @@ static void build_compute(struct builder *b, size_t kernel)
 	struct tdm_cb_model *m = b->m;
 	struct compute c = { kernel, m->buffer_count, m->buffer_count + 1, UNPACK };
 	uint16_t first = (uint16_t)m->thread_count;
-	m->buffers[m->buffer_count++] = (struct tdm_cb_buffer){ 1, first, (uint16_t)(first + 1), true, 0 };
+	m->buffers[m->buffer_count++] = (struct tdm_cb_buffer){ 1, first, (uint16_t)(first + 1), true, true, 0 };
 	m->buffers[m->buffer_count++] =
-		(struct tdm_cb_buffer){ DST_HALVES, (uint16_t)(first + 1), (uint16_t)(first + 2), true, 0 };
+		(struct tdm_cb_buffer){ DST_HALVES, (uint16_t)(first + 1), (uint16_t)(first + 2), true, true, 0 };
 	bool has_rest;
 	uint64_t full = full_rounds(m->pattern, kernel, &has_rest);
 	for (int role = UNPACK; role <= PACK; role++) {
@@ -330,6 +330,7 @@ static void join_buffers(struct tdm_cb_model *m, const struct tdm_core_speed *sp
 		m->buffers[i] = (struct tdm_cb_buffer){ .pages = b->pages,
 			.producer = (uint16_t)(first_of[b->producer] + (computes ? PACK : UNPACK)),
 			.consumer = (uint16_t)first_of[b->consumer],
+			.is_inner = b->producer == b->consumer,
 			.sync = speed->value[TDM_SPEED_SYNC] };
 	}
 }

@@ -44,6 +44,7 @@ struct sim {
 	struct queue *queues;
 	uint64_t random;
 	bool no_memory;
+	bool is_over; /* no more events follow, not even if a thread is stuck */
 };
 
 static bool grow(struct events *e)
@@ -94,8 +95,9 @@ static void settle(const struct sim *s, size_t i)
 	for (;;) {
 		const struct event *in = push->settled < push->end ? &push->ring[push->settled & push->mask] : NULL;
 		const struct event *out = pop->settled < pop->end ? &pop->ring[pop->settled & pop->mask] : NULL;
-		if ((in == NULL && !s->threads[buffer->producer].is_done) ||
-			(out == NULL && !s->threads[buffer->consumer].is_done) || (in == NULL && out == NULL))
+		bool may_push = !s->is_over && !s->threads[buffer->producer].is_done;
+		bool may_pop = !s->is_over && !s->threads[buffer->consumer].is_done;
+		if ((in == NULL && (may_push || out == NULL)) || (out == NULL && may_pop))
 			return;
 		bool is_push = out == NULL || (in != NULL && in->time < out->time);
 		tdm_cb_fill_until(&q->fill, is_push ? in->time : out->time);
@@ -145,7 +147,7 @@ static bool advance(struct sim *s, size_t thread, const struct tdm_cb_step *step
 	struct tdm_cb_thread_result *result = &s->run->thread_results[thread];
 	struct queue *q = &s->queues[step->buffer];
 	uint64_t depth = step->op <= TDM_CB_POP ? s->run->buffers[step->buffer].pages : 0;
-	bool is_hidden = step->op <= TDM_CB_POP && s->run->buffers[step->buffer].is_hidden;
+	bool is_inner = step->op <= TDM_CB_POP && s->run->buffers[step->buffer].is_inner;
 	double when, unused = 0;
 	switch ((enum tdm_cb_op)step->op) {
 	case TDM_CB_RESERVE:
@@ -153,7 +155,7 @@ static bool advance(struct sim *s, size_t thread, const struct tdm_cb_step *step
 			if (!time_of(&q->pop, q->push.total + step->pages - depth, &when))
 				return false;
 			double before = t->now;
-			wait_for(t, when + s->run->buffers[step->buffer].sync, is_hidden ? &unused : &result->room);
+			wait_for(t, when + s->run->buffers[step->buffer].sync, is_inner ? &unused : &result->room);
 			s->run->room[step->buffer] += t->now - before;
 		}
 		t->now += step->cycles;
@@ -161,7 +163,7 @@ static bool advance(struct sim *s, size_t thread, const struct tdm_cb_step *step
 	case TDM_CB_WAIT:
 		if (!time_of(&q->push, q->pop.total + step->pages, &when))
 			return false;
-		wait_for(t, when + s->run->buffers[step->buffer].sync, is_hidden ? &unused : &result->pages);
+		wait_for(t, when + s->run->buffers[step->buffer].sync, is_inner ? &unused : &result->pages);
 		t->now += step->cycles;
 		return true;
 	case TDM_CB_PUSH:
@@ -277,6 +279,7 @@ static void give_buffers(struct sim *s)
 {
 	struct tdm_cb_run *run = s->run;
 	run->slot_cycles = 0;
+	s->is_over = true;
 	for (size_t i = 0; i < run->buffer_count; i++) {
 		settle(s, i);
 		tdm_cb_fill_until(&s->queues[i].fill, run->cycles);

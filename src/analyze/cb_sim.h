@@ -40,7 +40,7 @@ struct tdm_cb_step {
 	double cycles, link, arrival;
 };
 
-enum { TDM_CB_BUFFERS_MAX = 256, TDM_CB_THREADS_MAX = 256, TDM_CB_IN_FLIGHT_MAX = 64, TDM_CB_SLOTS = 64 };
+enum { TDM_CB_BUFFERS_MAX = 256, TDM_CB_THREADS_MAX = 256, TDM_CB_IN_FLIGHT_MAX = 256, TDM_CB_SLOTS = 64 };
 
 struct tdm_cb_thread {
 	const struct tdm_cb_step *steps; /* head, body, tail */
@@ -52,12 +52,13 @@ struct tdm_cb_buffer {
 	uint32_t pages;              /* its depth */
 	uint16_t producer, consumer; /* threads */
 	bool is_hidden;              /* a queue inside a kernel: without statistics */
+	bool is_inner;               /* both threads belong to one kernel: a wait for it is no wait for others */
 	double sync;                 /* cycles until the other thread sees a push or a pop */
 };
 
 struct tdm_cb_thread_result {
 	double end; /* the time of its last step */
-	/* Time spent waiting: for filled pages, for free pages, for transfers; not in hidden buffers. A call's own
+	/* Time spent waiting: for filled pages, for free pages, for transfers; not for inner buffers. A call's own
 	 * cycles are not waiting. */
 	double pages, room, transfers;
 	bool is_stuck;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 3, STEPS = 24 };
+enum { ROUNDS = 5, STEPS = 6, NARROWER = 4 };
 
 /* Factors are searched on a logarithmic scale, from 1 / this to this. */
 static const double factor_max = 16;
@@ -48,7 +48,15 @@ static void scale(const struct tdm_core_speed *base, double transfers, double ma
 	}
 }
 
-/* The three figures of the model: waits are those of the kernels that compute, or of all if none does. */
+static bool computes(const struct tdm_cb_pattern *p, size_t kernel)
+{
+	for (size_t i = 0; i < p->stage_count; i++)
+		if (p->stages[i].kernel == kernel)
+			return p->stages[i].work == TDM_STAGE_COMPUTE;
+	return false;
+}
+
+/* The three figures of the model. The profiler measures the waits of kernels that compute. */
 static void predict(struct fitting *f, double transfers, double math, double ns[TDM_FIT_FIGURES])
 {
 	struct tdm_core_speed speed;
@@ -65,6 +73,8 @@ static void predict(struct fitting *f, double transfers, double math, double ns[
 		return;
 	ns[TDM_FIT_KERNEL] = result.ns;
 	for (size_t i = 0; i < f->pattern->kernel_count; i++) {
+		if (!computes(f->pattern, i))
+			continue;
 		ns[TDM_FIT_FRONT] += result.kernels[i].pages_ns;
 		ns[TDM_FIT_BACK] += result.kernels[i].room_ns;
 	}
@@ -78,22 +88,23 @@ static double error_of(const struct tdm_model_fit *fit, const double ns[TDM_FIT_
 	return sum / TDM_FIT_FIGURES / fit->measured_ns[TDM_FIT_KERNEL];
 }
 
-/* The best of equal steps around the present factor, then of smaller steps around that. */
-static void improve(struct fitting *f, double *factor, double width, double ns[TDM_FIT_FIGURES])
+/* Tries both factors in equal steps up to `width` around the best so far, on a logarithmic scale. */
+static void improve(struct fitting *f, double width)
 {
 	struct tdm_model_fit *fit = f->fit;
-	double middle = log(*factor);
-	for (int i = -STEPS / 2; i <= STEPS / 2; i++) {
-		double before = *factor, now[TDM_FIT_FIGURES];
-		*factor = exp(middle + width * i / (STEPS / 2));
-		predict(f, fit->transfers, fit->math, now);
-		if (f->err == 0 && error_of(fit, now) < fit->error) {
+	const double transfers = fit->transfers, math = fit->math;
+	for (int i = -STEPS; i <= STEPS; i++)
+		for (int k = -STEPS; k <= STEPS && f->err == 0; k++) {
+			double now[TDM_FIT_FIGURES];
+			double x = transfers * exp(width * i / STEPS), y = math * exp(width * k / STEPS);
+			predict(f, x, y, now);
+			if (f->err != 0 || !(error_of(fit, now) < fit->error))
+				continue;
 			fit->error = error_of(fit, now);
-			memcpy(ns, now, sizeof now);
-		} else {
-			*factor = before;
+			fit->transfers = x;
+			fit->math = y;
+			memcpy(fit->after_ns, now, sizeof now);
 		}
-	}
 }
 
 int tdm_model_fit(const struct tdm_cb_pattern *pattern, const struct tdm_perf_operation *op,
@@ -113,11 +124,8 @@ int tdm_model_fit(const struct tdm_cb_pattern *pattern, const struct tdm_perf_op
 	memcpy(fit->after_ns, fit->before_ns, sizeof fit->after_ns);
 	fit->error = fit->error_before = error_of(fit, fit->before_ns);
 	double width = log(factor_max);
-	for (int i = 0; i < 2 * ROUNDS && f.err == 0; i++) {
-		improve(&f, &fit->transfers, width, fit->after_ns);
-		improve(&f, &fit->math, width, fit->after_ns);
-		width /= STEPS / 4;
-	}
+	for (int i = 0; i < ROUNDS && f.err == 0; i++, width /= NARROWER)
+		improve(&f, width);
 	if (f.err == 0)
 		scale(&f.base, fit->transfers, fit->math, speed);
 	return f.err;

@@ -179,7 +179,7 @@ static int add_advised(struct tdm_pressure_result *r)
 	uint64_t pages = tdm_card_get(r->setup.card, TDM_CARD_CB_MAX_PAGES);
 	const struct tdm_advice_limits limits = { r->l1_left, align_of(r), pages <= UINT32_MAX ? (uint32_t)pages : 0 };
 	int err = tdm_cb_advise(&r->pattern, r->setup.speed, &limits, &r->advice);
-	if (err != 0 || r->advice.is_deadlocked || r->advice.is_too_large)
+	if (err != 0 || !tdm_cb_advice_is_found(&r->advice))
 		return err;
 	struct tdm_strategy *s = &r->strategies[r->strategy_count++];
 	*s = (struct tdm_strategy){ .name = TDM_STRATEGY_ADVISED };

@@ -68,10 +68,10 @@ const char *tdm_strategy_title(enum tdm_strategy_name name); /* "adaptive_guide"
 /* Tiles of CB0, CB1, CB2 and CB16 by one of the first three strategies. */
 void tdm_strategy_tiles(enum tdm_strategy_name name, uint64_t tiles_per_shard, uint64_t b_tiles, uint32_t tiles[4]);
 
-/* The score of a strategy, and everything else. *result is large. 0 or -ENOMEM. */
+/* Measures every strategy and runs the model with each. *result is large: keep it on the heap. 0 or -ENOMEM. */
 int tdm_pressure_analyze(const struct tdm_pressure_setup *setup, struct tdm_pressure_result *result);
 
-/* The index of the strategy among the results, or NULL. */
+/* The strategy with this name; NULL: the result has none. */
 const struct tdm_strategy *tdm_pressure_strategy(const struct tdm_pressure_result *result, enum tdm_strategy_name name);
 
 #endif

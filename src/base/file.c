@@ -1,4 +1,5 @@
 #include "base/file.h"
+#include "base/diag.h"
 #include "base/err.h"
 
 #include <errno.h>
@@ -42,6 +43,18 @@ int tdm_file_read(const char *path, size_t max, struct tdm_buf *out)
 		return -errno;
 	int err = read_to_end(fd, max, out);
 	close(fd);
+	return err;
+}
+
+int tdm_file_load(const char *path, size_t max, const char *noun, struct tdm_buf *out, struct tdm_diag *diag)
+{
+	if (diag != NULL)
+		diag->file = path;
+	int err = tdm_file_read(path, max, out);
+	if (err == -EFBIG)
+		tdm_diag_set(diag, err, 0, 0, "a %s has at most %zu bytes", noun, max);
+	else if (err != 0)
+		tdm_diag_set(diag, err, 0, 0, "cannot be read: %s", tdm_err_text(err));
 	return err;
 }
 

@@ -18,6 +18,10 @@ struct tdm_reader {
 /* Appends the whole file ("-" is standard input) to `out`. 0, -errno, or -EFBIG above `max` bytes. */
 int tdm_file_read(const char *path, size_t max, struct tdm_buf *out);
 
+struct tdm_diag;
+/* The same for a small file of the user's, with the file and the reason in `diag`; `noun`: what it is, "card file". */
+int tdm_file_load(const char *path, size_t max, const char *noun, struct tdm_buf *out, struct tdm_diag *diag);
+
 /* Writes everything to a descriptor and continues after interruptions. 0 or -errno. */
 int tdm_file_write_all(int fd, const char *data, size_t len);
 

@@ -116,14 +116,8 @@ int tdm_card_load(struct tdm_card *card, const char *path, struct tdm_diag *diag
 {
 	struct tdm_buf text;
 	tdm_buf_init(&text);
-	if (diag != NULL)
-		diag->file = path;
-	int err = tdm_file_read(path, FILE_MAX, &text);
-	if (err == -EFBIG)
-		tdm_diag_set(diag, err, 0, 0, "a card file has at most %d bytes", FILE_MAX);
-	else if (err != 0)
-		tdm_diag_set(diag, err, 0, 0, "cannot be read: %s", tdm_err_text(err));
-	else
+	int err = tdm_file_load(path, FILE_MAX, "card file", &text, diag);
+	if (err == 0)
 		err = tdm_card_load_text(card, tdm_buf_str(&text), diag);
 	tdm_buf_done(&text);
 	return err;

@@ -131,7 +131,7 @@ static int set_ends(struct tdm_cb_pattern *p, struct tdm_diag *diag)
 	return err;
 }
 
-static int check_buffer(const struct tdm_cb_pattern *p, const struct tdm_pattern_buffer *b, struct tdm_diag *diag)
+static int check_buffer(const struct tdm_pattern_buffer *b, struct tdm_diag *diag)
 {
 	if (b->page_bytes == 0 || b->pages == 0)
 		return tdm_diag_set(diag, TDM_EREFUSED, b->line, 0,
@@ -145,7 +145,6 @@ static int check_buffer(const struct tdm_cb_pattern *p, const struct tdm_pattern
 			"no kernel %s buffer %" PRIu32 ": add %s=%" PRIu32 ":1 to one, or remove the buffer",
 			b->producer == TDM_PATTERN_NONE ? "pushes to" : "pops", b->index,
 			b->producer == TDM_PATTERN_NONE ? "push" : "pop", b->index);
-	(void)p;
 	return 0;
 }
 
@@ -211,6 +210,18 @@ static int check_stage(const struct tdm_cb_pattern *p, const struct tdm_pattern_
 	return 0;
 }
 
+static int check_length(const struct tdm_cb_pattern *p, struct tdm_diag *diag)
+{
+	uint64_t pages = 0;
+	for (size_t i = 0; i < p->buffer_count; i++)
+		pages += p->buffers[i].total;
+	if (pages <= TDM_PATTERN_PAGES_MAX)
+		return 0;
+	return tdm_diag_set(diag, TDM_EREFUSED, 0, 0,
+		"%" PRIu64 " pages go through the buffers, and %" PRIu64 " are possible: take fewer tiles", pages,
+		TDM_PATTERN_PAGES_MAX);
+}
+
 int tdm_pattern_settle(struct tdm_cb_pattern *p, struct tdm_diag *diag)
 {
 	int err = p->stage_count == 0
@@ -221,7 +232,8 @@ int tdm_pattern_settle(struct tdm_cb_pattern *p, struct tdm_diag *diag)
 	if (err == 0)
 		err = set_ends(p, diag);
 	for (size_t i = 0; i < p->buffer_count && err == 0; i++)
-		err = check_buffer(p, &p->buffers[i], diag);
+		err = check_buffer(&p->buffers[i], diag);
+	err = err != 0 ? err : check_length(p, diag);
 	for (size_t i = 0; i < p->kernel_count && err == 0; i++)
 		err = check_rounds(p, i, diag);
 	return err;

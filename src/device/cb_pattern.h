@@ -31,7 +31,8 @@ enum {
 	TDM_PATTERN_TIMES_MAX = 1024,
 };
 /* Bounds that keep a simulation short. */
-#define TDM_PATTERN_TILES_MAX UINT64_C(100000000)
+#define TDM_PATTERN_TILES_MAX UINT64_C(10000000)
+#define TDM_PATTERN_PAGES_MAX UINT64_C(40000000) /* of all buffers together */
 #define TDM_PATTERN_PAGE_MAX  UINT64_C(1073741824)
 
 enum tdm_stage_work { TDM_STAGE_READ, TDM_STAGE_COMPUTE, TDM_STAGE_WRITE };

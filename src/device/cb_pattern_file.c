@@ -465,14 +465,8 @@ int tdm_pattern_load(
 {
 	struct tdm_buf text;
 	tdm_buf_init(&text);
-	if (diag != NULL)
-		diag->file = path;
-	int err = tdm_file_read(path, FILE_MAX, &text);
-	if (err == -EFBIG)
-		tdm_diag_set(diag, err, 0, 0, "a pattern file has at most %d bytes", FILE_MAX);
-	else if (err != 0)
-		tdm_diag_set(diag, err, 0, 0, "cannot be read: %s", tdm_err_text(err));
-	else
+	int err = tdm_file_load(path, FILE_MAX, "pattern file", &text, diag);
+	if (err == 0)
 		err = tdm_pattern_parse(tdm_buf_str(&text), pattern, speed, diag);
 	tdm_buf_done(&text);
 	return err;

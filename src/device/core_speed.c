@@ -200,11 +200,11 @@ struct tdm_transfer tdm_core_speed_transfer(
 	double single = of[0] + of[1] * size / 1024;
 	if (way == TDM_WAY_DRAM_WRITE && is_copy)
 		t.link = fmax(t.link, size / v[TDM_SPEED_COPY_BANDWIDTH]);
-	t.arrival = fmax(0, single - t.issue - t.link);
 	if (way == TDM_WAY_DRAM_READ || way == TDM_WAY_DRAM_WRITE) {
 		/* The share of one core: all cores move as many bytes in the same time. */
 		double share = v[TDM_SPEED_DRAM_TOTAL] * 1e3 / v[TDM_SPEED_CLOCK] / cores;
 		t.link = fmax(t.link, size / (is_copy ? share / 2 : share));
 	}
+	t.arrival = fmax(0, single - t.issue - t.link);
 	return t;
 }

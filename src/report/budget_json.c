@@ -124,12 +124,8 @@ int tdm_budgets_load(const char *path, const char *command, struct tdm_budgets *
 {
 	struct tdm_buf text;
 	tdm_buf_init(&text);
-	if (diag != NULL)
-		diag->file = path;
-	int err = tdm_file_read(path, FILE_MAX, &text);
-	if (err != 0)
-		tdm_diag_set(diag, err, 0, 0, "cannot be read: %s", tdm_err_text(err));
-	else
+	int err = tdm_file_load(path, FILE_MAX, "baseline", &text, diag);
+	if (err == 0)
 		err = tdm_budgets_parse(tdm_buf_str(&text), command, budgets, diag);
 	tdm_buf_done(&text);
 	return err;

@@ -80,6 +80,7 @@ static int draw_curve(const struct tdm_pressure_result *r, const struct tdm_pres
 		.series = &series,
 		.series_count = 1,
 		.times = bytes,
+		.steps = true,
 		.point_count = a->point_count,
 		.marks = &mark,
 		.mark_count = a->is_too_large ? 0 : 1 };

@@ -7,10 +7,10 @@ static void put_advice(const struct tdm_pressure_result *r, struct tdm_json *jso
 {
 	const struct tdm_cb_advice *a = &r->advice;
 	struct tdm_curve_row rows[TDM_ADVICE_POINTS_MAX];
-	bool is_found = !a->is_deadlocked && !a->is_too_large;
+	bool is_found = tdm_cb_advice_is_found(a);
 	tdm_json_put_object(json, "advice");
 	tdm_json_put_double(json, "goal_share", TDM_ADVICE_GOAL);
-	tdm_json_put_double(json, "best_tiles_per_s", a->best_tiles_per_s);
+	tdm_json_put_double(json, "best_tiles_per_s", a->best_tiles_per_s > 0 ? a->best_tiles_per_s : (double)NAN);
 	tdm_json_put_bytes(json, "bytes", is_found ? a->advised.bytes : TDM_BYTES_UNKNOWN);
 	tdm_json_put_double(json, "tiles_per_s", is_found ? a->advised.tiles_per_s : (double)NAN);
 	tdm_json_put_bool(json, "is_smallest", a->is_smallest);

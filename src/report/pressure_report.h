@@ -1,4 +1,5 @@
-/* The pressure on circular buffers as text, JSON and charts: pressure_text.c, pressure_json.c, pressure_chart.c. */
+/* The pressure on circular buffers as text, JSON and charts: pressure_text.c, pressure_json.c, pressure_chart.c, with
+ * the columns and rows of pressure_tables.c. */
 #ifndef TDM_REPORT_PRESSURE_REPORT_H
 #define TDM_REPORT_PRESSURE_REPORT_H
 
@@ -42,8 +43,9 @@ int tdm_pressure_draw(const struct tdm_pressure_report *report, const struct tdm
 int tdm_pressure_budgets(const struct tdm_pressure_result *results, size_t count, struct tdm_budgets *budgets);
 
 /* Shared by the files above. */
-extern const struct tdm_column tdm_strategy_columns[15];
+extern const struct tdm_column tdm_strategy_columns[16];
 extern const struct tdm_column tdm_strategy_model_columns[4];
+extern const struct tdm_column tdm_strategy_fill_columns[3];
 extern const struct tdm_column tdm_curve_columns[5];
 extern const struct tdm_column tdm_speed_columns[6];
 
@@ -62,7 +64,7 @@ struct tdm_speed_row {
 };
 void tdm_speed_rows(const struct tdm_core_speed *speed, struct tdm_speed_row rows[TDM_SPEED_COUNT]);
 
-/* The strategy's score is critical, as the guide says: its thrashing risk is HIGH. NULL: at none of the sizes. */
+/* The first result in which the strategy is critical: its thrashing risk is HIGH. NULL: there is none. */
 const struct tdm_pressure_result *tdm_pressure_critical(
 	const struct tdm_pressure_report *report, enum tdm_strategy_name name);
 

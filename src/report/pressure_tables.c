@@ -143,10 +143,21 @@ static void json_model(const struct tdm_field *field, struct tdm_json *json)
 	tdm_json_object_end(json);
 }
 
+/* Buffers whose depth is no multiple of what is pushed and popped at once. */
+static void json_uneven(const struct tdm_field *field, struct tdm_json *json)
+{
+	const struct tdm_strategy *s = field->row;
+	tdm_json_array(json);
+	for (size_t i = 0; i < s->pattern->buffer_count; i++)
+		if (s->depths[i] % tdm_pattern_step(s->pattern, i) != 0)
+			tdm_json_u64(json, s->pattern->buffers[i].index);
+	tdm_json_array_end(json);
+}
+
 #define STRATEGY(member) TDM_MEMBER(struct tdm_strategy, member)
 #define METRIC(id)       .get = get_metric, .arg = TDM_PRESSURE_##id, .flags = TDM_OTHER_SIDE
 #define BAND(id)         .get = get_band, .arg = TDM_PRESSURE_##id
-const struct tdm_column tdm_strategy_columns[15] = {
+const struct tdm_column tdm_strategy_columns[16] = {
 	{ "Strategy", "name", .get = get_name, .width = 17 },
 	{ "", "cb_tiles", .text = text_tiles, .json = json_tiles, .width = TDM_WIDTH_OF_TABLE },
 	{ NULL, "cb_bytes", .json = json_tiles, .arg = 1 },
@@ -161,6 +172,7 @@ const struct tdm_column tdm_strategy_columns[15] = {
 	{ "of L1", "l1_share", METRIC(L1), .decimals = 1, .width = 6 },
 	{ "map", "l1_map_share", STRATEGY(map_share), .decimals = 1, .width = 6 },
 	{ NULL, "fits", STRATEGY(fits) },
+	{ NULL, "uneven_buffers", .json = json_uneven },
 	{ NULL, "model", .json = json_model },
 };
 
@@ -189,6 +201,26 @@ static void text_bottleneck(const struct tdm_field *field, struct tdm_buf *out)
 	const struct tdm_strategy *s = field->row;
 	tdm_cell_text(out, s->model.is_deadlocked ? "-" : s->pattern->kernels[s->model.bottleneck], true);
 }
+
+static void text_fill(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct tdm_strategy *s = field->row;
+	for (size_t i = 0; i < s->pattern->buffer_count; i++)
+		tdm_buf_printf(out, "%*.1f", DEPTH_COLUMNS, s->model.buffers[i].mean);
+}
+
+static void text_full(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct tdm_strategy *s = field->row;
+	for (size_t i = 0; i < s->pattern->buffer_count; i++)
+		tdm_buf_printf(out, "%s%.0f", i != 0 ? "/" : "", 100 * s->model.buffers[i].full);
+}
+
+const struct tdm_column tdm_strategy_fill_columns[3] = {
+	{ "Average pages", NULL, .get = get_name, .width = 17 },
+	{ "", NULL, .text = text_fill, .width = TDM_WIDTH_OF_TABLE },
+	{ "% of time full", NULL, .text = text_full, .flags = TDM_WRAP, .before = 1 },
+};
 
 const struct tdm_column tdm_strategy_model_columns[4] = {
 	{ "Model", NULL, .get = get_name, .width = 17 },
@@ -242,8 +274,7 @@ const struct tdm_column tdm_curve_columns[5] = {
 	{ "Mtiles/s", "tiles_per_s", .get = get_curve_rate, .text = text_curve_rate, .width = 9,
 		.flags = TDM_OTHER_SIDE },
 	{ "of best", "share_of_best", CURVE(share), .decimals = 1, .width = 8 },
-	{ "tiles/s per further KiB", "tiles_per_s_per_kib", CURVE(per_kib), .text = text_per_kib, .width = 23,
-		.flags = TDM_OTHER_SIDE },
+	{ "tiles/s per further KiB", "tiles_per_s_per_kib", CURVE(per_kib), .text = text_per_kib, .width = 23 },
 };
 
 void tdm_speed_rows(const struct tdm_core_speed *speed, struct tdm_speed_row rows[TDM_SPEED_COUNT])
@@ -268,7 +299,7 @@ static void text_source(const struct tdm_field *field, struct tdm_buf *out)
 #define SPEED(member) TDM_MEMBER(struct tdm_speed_row, member)
 const struct tdm_column tdm_speed_columns[6] = {
 	{ "Constant", "name", SPEED(name), .width = 21 },
-	{ "value", "value", SPEED(value), .text = text_value, .width = 7, .flags = TDM_OTHER_SIDE },
+	{ "value", "value", SPEED(value), .text = text_value, .width = 7 },
 	{ "unit", "unit", SPEED(unit), .width = 7 },
 	{ "known as", "known_as", SPEED(tag), .width = 10 },
 	{ "what it is; where it comes from", "summary", SPEED(summary), .text = text_source, .flags = TDM_WRAP },

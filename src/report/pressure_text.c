@@ -28,7 +28,7 @@ static void depth_title(const struct tdm_cb_pattern *p, char *dst, size_t cap)
 static void put_table(
 	const struct tdm_cb_pattern *p, struct tdm_table table, const struct tdm_term *term, struct tdm_buf *out)
 {
-	struct tdm_column columns[16];
+	struct tdm_column columns[sizeof tdm_strategy_columns / sizeof *tdm_strategy_columns];
 	char title[TITLE_CAP];
 	memcpy(columns, table.columns, table.column_count * sizeof *columns);
 	depth_title(p, title, sizeof title);
@@ -47,8 +47,9 @@ static void put_head(const struct tdm_pressure_report *report, const struct tdm_
 	if (s->pattern != NULL) {
 		tdm_put_label(out, "Pattern");
 		tdm_cell_text(out, r->pattern.name[0] != '\0' ? r->pattern.name : report->pattern_path, true);
-		tdm_buf_printf(out, ": %s tiles through %zu circular buffers of %zu kernels",
-			TDM_COUNT_TEXT(r->pattern.tiles), r->pattern.buffer_count, r->pattern.kernel_count);
+		tdm_buf_printf(out, ": %s tiles through %zu circular buffer%s of %zu kernel%s",
+			TDM_COUNT_TEXT(r->pattern.tiles), r->pattern.buffer_count, tdm_plural(r->pattern.buffer_count),
+			r->pattern.kernel_count, tdm_plural(r->pattern.kernel_count));
 		tdm_buf_printf(out, ", on %s", s->card->full_name);
 	} else {
 		tdm_put_label(out, "Workload");
@@ -91,6 +92,24 @@ static void put_deadlocks(const struct tdm_pressure_result *r, const struct tdm_
 	}
 }
 
+/* A block of an uneven depth would cross the end of its buffer. */
+static void put_uneven(const struct tdm_pressure_result *r, const struct tdm_term *term, struct tdm_buf *out)
+{
+	for (size_t i = 0; i < r->strategy_count; i++)
+		for (size_t k = 0; k < r->pattern.buffer_count; k++) {
+			uint32_t depth = r->strategies[i].depths[k], step = tdm_pattern_step(&r->pattern, k);
+			if (depth % step == 0)
+				continue;
+			tdm_put_styled(out, term, TDM_STYLE_YELLOW, "Uneven");
+			tdm_buf_printf(out,
+				"%*s%s: %" PRIu32 " pages of CB%" PRIu32 " are not a multiple of %" PRIu32
+				": a block would cross its end\n",
+				TDM_LABEL_COLUMNS - 6, "",
+				tdm_strategy_title((enum tdm_strategy_name)r->strategies[i].name), depth,
+				r->pattern.buffers[k].index, step);
+		}
+}
+
 /* How the figures of the model are to be taken. */
 static void put_model_notes(const struct tdm_pressure_result *r, struct tdm_buf *out)
 {
@@ -103,13 +122,22 @@ static void put_model_notes(const struct tdm_pressure_result *r, struct tdm_buf 
 		tdm_buf_printf(out, "; %zu of the model's %d constants are assumed: see --explain-model", assumed,
 			TDM_SPEED_COUNT);
 	tdm_buf_puts(out, ".\n");
+	if (r->setup.pattern == NULL)
+		tdm_buf_puts(out,
+			"Pressure counts tiles that do not fit at once; it does not say that a core runs slower.\n");
 }
 
 static void put_advice_sentence(const struct tdm_pressure_result *r, struct tdm_buf *out)
 {
 	const struct tdm_cb_advice *a = &r->advice;
 	if (a->is_deadlocked) {
-		tdm_buf_printf(out, "None: it deadlocks at any depth: %s.\n", a->deadlock);
+		tdm_buf_printf(out, "None: it deadlocks whatever the depths that may change: %s.\n", a->deadlock);
+		return;
+	}
+	if (a->is_too_long) {
+		tdm_buf_puts(out, "None: the run is too long to search, and tiles and totals have no large common "
+				  "divisor by which it "
+				  "could be shortened.\n");
 		return;
 	}
 	if (a->is_too_large) {
@@ -142,7 +170,8 @@ static void put_explanation(const struct tdm_core_speed *speed, const struct tdm
 	struct tdm_table table = TDM_TABLE_OF(tdm_speed_columns, rows, TDM_SPEED_COUNT);
 	tdm_speed_rows(speed, rows);
 	table.style = TDM_STYLE_BOLD;
-	tdm_buf_putc(out, '\n');
+	if (out->len != 0)
+		tdm_buf_putc(out, '\n');
 	tdm_table_text(&table, term, out);
 }
 
@@ -152,9 +181,10 @@ static void put_fit(const struct tdm_model_fit *fit, struct tdm_buf *out)
 	tdm_buf_printf(out, "%-*s", TDM_LABEL_COLUMNS, "Fitted to");
 	tdm_cell_text(out, fit->operation, true);
 	tdm_buf_printf(out,
-		", %s measured calls: transfers x%.2f, math x%.2f; mean error %.1f %% of the kernel time, before %.1f "
+		", %s measured call%s: transfers x%.2f, math x%.2f; mean error %.1f %% of the kernel time, before %.1f "
 		"%%\n",
-		TDM_COUNT_TEXT(fit->calls), fit->transfers, fit->math, 100 * fit->error, 100 * fit->error_before);
+		TDM_COUNT_TEXT(fit->calls), tdm_plural(fit->calls), fit->transfers, fit->math, 100 * fit->error,
+		100 * fit->error_before);
 	for (int i = 0; i < TDM_FIT_FIGURES; i++)
 		tdm_buf_printf(out, "%-*s%-6s %12.0f ns measured %12.0f ns fitted %12.0f ns before\n",
 			TDM_LABEL_COLUMNS, "", names[i], fit->measured_ns[i], fit->after_ns[i], fit->before_ns[i]);
@@ -170,10 +200,13 @@ static void put_result(const struct tdm_pressure_report *report, const struct td
 	if (report->fit != NULL)
 		put_fit(report->fit, out);
 	put_deadlocks(r, term, out);
+	put_uneven(r, term, out);
 	tdm_buf_putc(out, '\n');
 	put_table(&r->pattern, table, term, out);
 	tdm_buf_putc(out, '\n');
 	put_table(&r->pattern, TDM_TABLE_OF(tdm_strategy_model_columns, r->strategies, r->strategy_count), term, out);
+	tdm_buf_putc(out, '\n');
+	put_table(&r->pattern, TDM_TABLE_OF(tdm_strategy_fill_columns, r->strategies, r->strategy_count), term, out);
 	put_model_notes(r, out);
 	put_advice(r, term, out);
 }

@@ -318,6 +318,17 @@ static void exponential_times_follow_kleinrock(void **state)
 		}
 }
 
+/* Equal means, any variance: the loss is about the sum of both squared coefficients of variation over 2 D. */
+static void the_loss_of_deep_buffers_follows_harrison(void **state)
+{
+	(void)state;
+	const uint64_t rounds = 2000000;
+	for (uint32_t slots = 16; slots <= 64; slots *= 2) {
+		double loss = 1 - (double)rounds / pair_cycles(100, 100, slots, 0, rounds, true) * 100;
+		assert_true(fabs(loss * slots - 1) < 0.2); /* both coefficients of an exponential time are 1 */
+	}
+}
+
 /* Two stations with b slots between them, where a finished piece blocks its station: b + 2 over b + 3. A piece at the
  * second station is in none of the slots, and one at the first needs none before it is finished. */
 static void blocking_after_service_follows_hunt(void **state)
@@ -356,6 +367,21 @@ static void the_fill_over_time_is_known(void **state)
 		area += w.buffer_results[0].slot[i] *
 			fmin(w.run.slot_cycles, w.run.cycles - (double)i * w.run.slot_cycles);
 	assert_true(fabs(area - 100) < 1e-6);
+}
+
+static void a_deadlock_has_a_fill(void **state)
+{
+	(void)state;
+	/* Two pages arrive at cycle 10, and nobody takes them for want of a third; the producer works on until 40. */
+	struct world w = { .thread_count = 2, .buffer_count = 1 };
+	w.buffers[0] = (struct tdm_cb_buffer){ .pages = 4, .producer = 0, .consumer = 1 };
+	w.threads[0].repeat = w.threads[1].repeat = 1;
+	add(&w, 0, TDM_CB_WORK, 0, 0, 10), add(&w, 0, TDM_CB_PUSH, 0, 2, 0), add(&w, 0, TDM_CB_WORK, 0, 0, 30);
+	add(&w, 1, TDM_CB_WAIT, 0, 3, 0), add(&w, 1, TDM_CB_POP, 0, 3, 0);
+	run(&w, true);
+	assert_true(w.run.is_deadlocked && !w.thread_results[0].is_stuck && w.thread_results[1].is_stuck);
+	assert_int_equal(w.thread_results[1].stuck_at, 0);
+	assert_true(w.run.cycles == 40 && w.buffer_results[0].peak == 2 && w.buffer_results[0].mean == 1.5);
 }
 
 static void deeper_buffers_are_never_slower(void **state)
@@ -405,8 +431,10 @@ int main(void)
 		cmocka_unit_test(the_period_is_the_slowest_loop),
 		cmocka_unit_test(bytes_in_flight_follow_little),
 		cmocka_unit_test(exponential_times_follow_kleinrock),
+		cmocka_unit_test(the_loss_of_deep_buffers_follows_harrison),
 		cmocka_unit_test(blocking_after_service_follows_hunt),
 		cmocka_unit_test(the_fill_over_time_is_known),
+		cmocka_unit_test(a_deadlock_has_a_fill),
 		cmocka_unit_test(deeper_buffers_are_never_slower),
 		cmocka_unit_test(wrong_runs_are_refused),
 	};

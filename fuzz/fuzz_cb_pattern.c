@@ -1,0 +1,70 @@
+/*
+ * Fuzz the pattern file. Exercises: device/cb_pattern_file.c (lines, words, keys), device/core_speed.c (constants),
+ * device/cb_pattern.c (what fits together), then analyze/cb_model.c, cb_model_run.c, cb_sim.c and cb_advice.c on small
+ * patterns.
+ *
+ * Properties: a refused file has a text and changes no constant; a pattern that is read can be run, every page that is
+ * pushed is popped unless it deadlocks, and a deadlock says who waits; depths that are advised do not deadlock.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "analyze/cb_advice.h"
+#include "base/number.h"
+#include "fuzz_check.h"
+
+/* Larger ones take too long here. */
+static bool is_small(const struct tdm_cb_pattern *p)
+{
+	uint64_t steps = 0;
+	for (size_t i = 0; i < p->stage_count; i++)
+		steps += p->stages[i].times;
+	for (size_t i = 0; i < p->buffer_count; i++)
+		if (p->buffers[i].total > 64)
+			return false;
+	return steps <= 64;
+}
+
+static void run(const struct tdm_cb_pattern *p, const struct tdm_core_speed *speed)
+{
+	struct tdm_cb_model model;
+	static struct tdm_model_result result;
+	check(tdm_cb_model_init(&model, p, speed) == 0);
+	check(tdm_cb_model_run(&model, NULL, true, &result) == 0);
+	tdm_cb_model_done(&model);
+	check(result.is_deadlocked == (result.deadlock[0] != '\0'));
+	for (size_t i = 0; i < p->buffer_count && !result.is_deadlocked; i++)
+		check(result.buffers[i].pushed == p->buffers[i].total && result.buffers[i].peak <= p->buffers[i].pages);
+}
+
+static void advise(const struct tdm_cb_pattern *p, const struct tdm_core_speed *speed)
+{
+	static struct tdm_cb_advice advice;
+	const struct tdm_advice_limits limits = { 1048576, 32, 65535 };
+	check(tdm_cb_advise(p, speed, &limits, &advice) == 0);
+	if (!tdm_cb_advice_is_found(&advice))
+		return;
+	check(advice.advised.bytes <= limits.l1_bytes);
+	check(advice.advised.bytes == tdm_pattern_bytes(p, advice.advised.depths, limits.align));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct tdm_cb_pattern pattern;
+	struct tdm_core_speed speed, before;
+	struct tdm_diag diag = { 0 };
+	tdm_core_speed_init(&speed, size % 2 == 0 ? TDM_ARCH_WORMHOLE : TDM_ARCH_BLACKHOLE);
+	before = speed;
+	if (tdm_pattern_parse((struct tdm_str){ (const char *)data, size }, &pattern, &speed, &diag) != 0) {
+		check(diag.text[0] != '\0' && memcmp(&speed, &before, sizeof speed) == 0);
+		return 0;
+	}
+	check(pattern.stage_count != 0 && pattern.tiles != 0);
+	if (!is_small(&pattern))
+		return 0;
+	run(&pattern, &speed);
+	if (pattern.buffer_count <= 4)
+		advise(&pattern, &speed);
+	return 0;
+}

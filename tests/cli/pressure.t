@@ -1,0 +1,317 @@
+Pressure on circular buffers: strategies, the model, advice, patterns, baselines.
+
+  $ export COLUMNS=110
+  $ tidemark pressure 16 16
+  Workload       16 A tiles, 8 on each of 1x2 devices, and 16 B tiles of 4 KiB (Float32), on Wormhole n150
+  Class          medium: balanced allocation: good performance, some pressure
+  L1 of a core   1464 KiB: firmware 34.19 KiB, kernels up to 69 KiB; 1.33 MiB left for circular buffers
+  
+  Strategy            CB0  CB1  CB2 CB16     bytes CB1 miss band    used score risk   effic.  of L1    map
+  constant              4    4    4    4    64 KiB    75.0% MEDIUM  100%    75 HIGH      40%   4.7%  11.4%
+  adaptive_guide        6    6    2    2    64 KiB    62.5% MEDIUM  100%    62 MEDIUM    40%   4.7%  11.4%
+  adaptive_program      4    4    2    2    48 KiB    75.0% MEDIUM  100%    75 HIGH      30%   3.5%  10.3%
+  advised               1    2    1    1    20 KiB    87.5% HIGH    100%    88 HIGH      12%   1.5%   8.4%
+  
+  Model              Mtiles/s slowest  % of time waiting: pages/room/network
+  constant              1.582 reader   reader 0/0/88 compute 77/0/0 writer 94/0/5
+  adaptive_guide        1.582 reader   reader 0/0/88 compute 77/0/0 writer 94/0/5
+  adaptive_program      1.582 reader   reader 0/0/88 compute 77/0/0 writer 94/0/5
+  advised               1.582 reader   reader 0/0/88 compute 77/0/0 writer 94/0/5
+  
+  Average pages       CB0  CB1  CB2 CB16  % of time full
+  constant            0.0  0.2  0.7  0.1  0/0/0/0
+  adaptive_guide      0.0  0.2  0.7  0.1  0/0/0/0
+  adaptive_program    0.0  0.2  0.7  0.1  0/0/0/0
+  advised             0.0  0.2  0.7  0.1  1/0/70/6
+  128 tiles on one core at 1000 MHz; 3 of the model's 31 constants are assumed: see --explain-model.
+  Pressure counts tiles that do not fit at once; it does not say that a core runs slower.
+  
+  Advice
+  20 KiB give 100.0 % of the best throughput, 1.582 Mtiles/s: nothing smaller reaches 99 % (28 runs of 128 tiles).
+      bytes   CB0  CB1  CB2 CB16  Mtiles/s  of best tiles/s per further KiB
+     16 KiB     1    1    1    1     1.314    83.0%                  +67233
+     20 KiB     1    2    1    1     1.582   100.0%                       -
+  $ tidemark pressure 8 8 --json | python3 -c '
+  > import json, sys
+  > for s in json.load(sys.stdin)["pressure"]["strategies"]:
+  >     print(s["name"], s["cb_tiles"]["1"], s["cb_bytes"]["1"], s["cb1_miss_rate"], s["score"], s["thrashing_risk"])'
+  constant 4 16384 0.5 50 MEDIUM
+  adaptive_guide 6 24576 0.25 25 LOW
+  adaptive_program 4 16384 0.5 50 MEDIUM
+  advised 2 8192 0.75 75 HIGH
+
+Several sizes, and where it becomes critical.
+
+  $ tidemark pressure --multi 32 8 16 8 | tail -30
+  adaptive_program      4    4    2    2    48 KiB    75.0% MEDIUM  100%    75 HIGH      30%   3.5%  10.3%
+  advised               1    2    1    1    20 KiB    87.5% HIGH    100%    88 HIGH      12%   1.5%   8.4%
+  
+  32 A tiles, 32 B tiles: large
+  Strategy            CB0  CB1  CB2 CB16     bytes CB1 miss band    used score risk   effic.  of L1    map
+  constant              4    4    4    4    64 KiB    87.5% HIGH    100%    88 HIGH      20%   4.7%  11.4%
+  adaptive_guide        2    2    2    2    32 KiB    93.8% HIGH    100%    94 HIGH      10%   2.4%   9.2%
+  adaptive_program      2    2    2    2    32 KiB    93.8% HIGH    100%    94 HIGH      10%   2.4%   9.2%
+  advised               1    2    1    1    20 KiB    93.8% HIGH    100%    94 HIGH       6%   1.5%   8.4%
+  
+  Where it becomes critical (score above 70)
+  constant          from 16 B tiles
+  adaptive_guide    from 32 B tiles
+  adaptive_program  from 16 B tiles
+  advised           from 8 B tiles
+  
+  highest of constant, adaptive_guide, adaptive_program, advised
+  100 │                                                                                      ▁▁▁▁▁▁▁▁▁▁▁▁▂▂▂▂▂▂
+      │                        ▁▁▁▂▂▂▃▃▃▄▄▄▄▄▄▄▅▅▅▅▅▅▅▅▅▅▅▆▆▆▆▆▆▆▆▆▆▆▆▇▇▇▇▇▇▇▇▇▇▇▇█████████████████████████████
+      │ ▁▁▁▂▂▂▃▃▃▄▄▅▅▅▆▆▆▇▇▇███████████████████████████████████████████████████████████████████████████████████
+      │████████████████████████████████████████████████████████████████████████████████████████████████████████
+      │████████████████████████████████████████████████████████████████████████████████████████████████████████
+      │████████████████████████████████████████████████████████████████████████████████████████████████████████
+   50 │████████████████████████████████████████████████████████████████████████████████████████████████████████
+      │████████████████████████████████████████████████████████████████████████████████████████████████████████
+      │████████████████████████████████████████████████████████████████████████████████████████████████████████
+      │████████████████████████████████████████████████████████████████████████████████████████████████████████
+      │████████████████████████████████████████████████████████████████████████████████████████████████████████
+      │████████████████████████████████████████████████████████████████████████████████████████████████████████
+  - critical: 70
+  $ tidemark pressure --multi --json | python3 -c '
+  > import json, sys
+  > p = json.load(sys.stdin)["pressure"]
+  > print([s["b_tiles"] for s in p["sizes"]], p["critical_from_b_tiles"])'
+  [4, 8, 16, 20, 32, 64] {'constant': 16, 'adaptive_guide': 20, 'adaptive_program': 16, 'advised': 8}
+  $ tidemark pressure --multi -o scores.svg >/dev/null
+  tidemark pressure: the chart is in scores.svg
+  $ grep -c "<svg" scores.svg
+  1
+
+Another card and format, and less L1.
+
+  $ tidemark pressure 64 64 --card p150 --format bf16 --mesh 2x4 | head -9
+  Workload       64 A tiles, 8 on each of 2x4 devices, and 64 B tiles of 2 KiB (Float16_b), on Blackhole p150
+  Class          very large: streaming mode: slower but stable
+  L1 of a core   1536 KiB: firmware 40 KiB, kernels up to 69 KiB; 1427 KiB left for circular buffers
+  
+  Strategy            CB0  CB1  CB2 CB16     bytes CB1 miss band    used score risk   effic.  of L1    map
+  constant              4    4    4    4    32 KiB    93.8% HIGH    100%    94 HIGH      18%   2.2%   9.2%
+  adaptive_guide        2    2    2    2    16 KiB    96.9% HIGH    100%    97 HIGH       9%   1.1%   8.1%
+  adaptive_program      2    2    2    2    16 KiB    96.9% HIGH    100%    97 HIGH       9%   1.1%   8.1%
+  advised               1    2    1    1    10 KiB    96.9% HIGH    100%    97 HIGH       6%   0.7%   7.7%
+  $ tidemark pressure 16 16 --l1-used 1300K | head -12
+  Workload       16 A tiles, 8 on each of 1x2 devices, and 16 B tiles of 4 KiB (Float32), on Wormhole n150
+  Class          medium: balanced allocation: good performance, some pressure
+  L1 of a core   1464 KiB: firmware 34.19 KiB, kernels up to 69 KiB, L1 buffers 1300 KiB; 60.81 KiB left for circular buffers
+  Does not fit   constant: 64 KiB of circular buffers, 60.81 KiB are left
+  Does not fit   adaptive_guide: 64 KiB of circular buffers, 60.81 KiB are left
+  
+  Strategy            CB0  CB1  CB2 CB16     bytes CB1 miss band    used score risk   effic.  of L1    map
+  constant              4    4    4    4    64 KiB    75.0% MEDIUM  100%    75 HIGH      40%   4.7% 100.2%
+  adaptive_guide        6    6    2    2    64 KiB    62.5% MEDIUM  100%    62 MEDIUM    40%   4.7% 100.2%
+  adaptive_program      4    4    2    2    48 KiB    75.0% MEDIUM  100%    75 HIGH      30%   3.5%  99.1%
+  advised               1    2    1    1    20 KiB    87.5% HIGH    100%    88 HIGH      12%   1.5%  97.2%
+  
+
+The constants of the model, and changing them.
+
+  $ tidemark pressure --explain-model | grep -A1 fitted
+  call                       14 cycles  fitted     a call of a circular buffer that need not wait; fit to
+                                                   tt-metal examples/double_buffer report c707185 (12 cells);
+  --
+  math_round                 88 cycles  fitted     what each round of a compute kernel takes besides its
+                                                   operations; fit to tt-metal examples/double_buffer report
+  $ tidemark pressure 16 16 --set math_round=2000 --set l1_small=64K | sed -n "3p;11,16p"
+  L1 of a core   1464 KiB: firmware 34.19 KiB, kernels up to 69 KiB; 1.27 MiB left for circular buffers
+  Model              Mtiles/s slowest  % of time waiting: pages/room/network
+  constant              0.407 compute  reader 0/71/23 compute 0/0/0 writer 98/0/1
+  adaptive_guide        0.407 compute  reader 0/69/23 compute 0/0/0 writer 98/0/1
+  adaptive_program      0.407 compute  reader 0/71/23 compute 0/0/0 writer 98/0/1
+  advised               0.407 compute  reader 0/73/23 compute 23/0/0 writer 98/0/1
+  
+  $ tidemark pressure 16 16 --set math_rond=2
+  tidemark pressure: --set math_rond=2: column 1: no constant is called 'math_rond': did you mean math_round; --explain-model lists them
+  [2]
+  $ tidemark pressure 16 16 --set call=-2
+  tidemark pressure: --set call=-2: column 6: call is at least 0 and at most 1e+12, and a rate is not 0
+  [2]
+
+A pattern of one's own.
+
+  $ cat >relu.cb <<'END'
+  > name relu
+  > tiles 256
+  > format bf16
+  > buffer 0 pages=4
+  > buffer 16 pages=4
+  > kernel reader read push=0:4
+  > kernel compute compute op=relu pop=0 push=16
+  > kernel writer write pop=16:4
+  > END
+  $ tidemark pressure --pattern relu.cb
+  Pattern        relu: 256 tiles through 2 circular buffers of 3 kernels, on Wormhole n150
+  L1 of a core   1464 KiB: firmware 34.19 KiB, kernels up to 69 KiB; 1.33 MiB left for circular buffers
+  
+  Strategy            CB0 CB16     bytes  used score risk   effic.  of L1    map
+  given                 4    4    16 KiB  100%     1 LOW        2%   1.2%   8.1%
+  advised               8    8    32 KiB  100%     2 LOW        3%   2.4%   9.2%
+  
+  Model              Mtiles/s slowest  % of time waiting: pages/room/network
+  given                 2.742 writer   reader 0/50/30 compute 50/53/0 writer 48/0/32
+  advised               4.503 compute  reader 0/17/50 compute 1/0/0 writer 15/0/53
+  
+  Average pages       CB0 CB16  % of time full
+  given               1.1  3.0  5/53
+  advised             3.1  4.9  0/0
+  256 tiles on one core at 1000 MHz; 3 of the model's 31 constants are assumed: see --explain-model.
+  
+  Advice
+  32 KiB give 100.0 % of the best throughput, 4.503 Mtiles/s: nothing smaller reaches 99 % (22 runs of 256 tiles).
+      bytes   CB0 CB16  Mtiles/s  of best tiles/s per further KiB
+     16 KiB     4    4     2.742    60.9%                  +41352
+     24 KiB     8    4     3.073    68.2%                 +178780
+     32 KiB     8    8     4.503   100.0%                       -
+  $ tidemark pressure --pattern relu.cb -o curve.svg --json | python3 -c '
+  > import json, sys
+  > p = json.load(sys.stdin)["pressure"]
+  > print([s["name"] for s in p["strategies"]], p["strategies"][0]["cb1_miss_rate"], p["advice"]["bytes"])
+  > print(p["strategies"][0]["model"]["kernels"][1]["name"], len(p["advice"]["curve"]))'
+  tidemark pressure: the chart is in curve.svg
+  ['given', 'advised'] None 32768
+  compute 3
+
+A pattern that deadlocks names the cycle.
+
+  $ cat >stuck.cb <<'END'
+  > tiles 16
+  > buffer 0 pages=4 fixed
+  > buffer 1 pages=4
+  > buffer 16 pages=2
+  > kernel reader read push=0 times=8
+  > kernel reader read push=1 times=8
+  > kernel compute compute op=add pop=0,1 push=16
+  > kernel writer write pop=16
+  > END
+  $ tidemark pressure --pattern stuck.cb
+  Pattern        stuck.cb: 16 tiles through 3 circular buffers of 3 kernels, on Wormhole n150
+  L1 of a core   1464 KiB: firmware 34.19 KiB, kernels up to 69 KiB; 1.33 MiB left for circular buffers
+  Deadlock       given: compute waits for pages of buffer 1, which reader pushes; reader waits for room in buffer 0, which compute pops
+  
+  Strategy            CB0  CB1 CB16     bytes  used score risk   effic.  of L1    map
+  given                 4    4    2    40 KiB  100%     3 LOW       21%   2.9%   9.8%
+  
+  Model              Mtiles/s slowest  % of time waiting: pages/room/network
+  given              deadlock -        reader 0/0/89 compute 26/0/0 writer 0/0/0
+  
+  Average pages       CB0  CB1 CB16  % of time full
+  given               1.5  0.0  0.0  0/0/0
+  16 tiles on one core at 1000 MHz; 3 of the model's 31 constants are assumed: see --explain-model.
+  
+  Advice
+  None: it deadlocks whatever the depths that may change: compute waits for pages of buffer 1, which reader pushes; reader waits for room in buffer 0, which compute pops.
+
+A depth that blocks do not fit into evenly.
+
+  $ sed 's/buffer 0 pages=4/buffer 0 pages=6/' relu.cb >uneven.cb
+  $ tidemark pressure --pattern uneven.cb | sed -n 3p
+  Uneven         given: 6 pages of CB0 are not a multiple of 4: a block would cross its end
+
+Wrong patterns.
+
+  $ printf 'tiles 16\nbuffer 0 pages=4\nkernel a read push=0\nkernel b read push=0\nkernel w write pop=0\n' >two.cb
+  $ tidemark pressure --pattern two.cb
+  tidemark pressure: two.cb:4: both a and b push to buffer 0, which has one producer: give one of them another buffer
+  [2]
+  $ printf 'tiles 16\nbuffer 0 pages=4\nkernel a read push=7\n' >none.cb
+  $ tidemark pressure --pattern none.cb
+  tidemark pressure: none.cb:3:20: buffer 7 is not declared: add a line 'buffer 7 pages=N' above
+  [2]
+  $ printf 'tiles 16\nbuffer 40 pages=4\nkernel a read push=40\nkernel w write pop=40\n' >many.cb
+  $ tidemark pressure --pattern many.cb
+  tidemark pressure: many.cb:2: buffer 40: Wormhole n150 has buffers 0 to 31
+  [2]
+  $ tidemark pressure --pattern many.cb --card p150 | head -1
+  Pattern        many.cb: 16 tiles through 1 circular buffer of 2 kernels, on Blackhole p150
+  $ tidemark pressure --pattern missing.cb
+  tidemark pressure: missing.cb: cannot be read: No such file or directory
+  [2]
+
+A baseline: a budget that grows is exit code 1.
+
+  $ tidemark pressure --pattern relu.cb --save main.json >/dev/null
+  $ tidemark pressure --pattern relu.cb --baseline main.json | head -2
+  Baseline       main.json: no budget differs
+  
+  $ sed 's/buffer 0 pages=4/buffer 0 pages=12/' relu.cb >grown.cb
+  $ tidemark pressure --pattern grown.cb --baseline main.json >grown.txt
+  [1]
+  $ head -3 grown.txt
+  Baseline       main.json
+  relu given     grew from 16 KiB to 32 KiB, by 16 KiB
+  
+  $ tidemark pressure --pattern grown.cb --baseline main.json --json >grown.json
+  [1]
+  $ python3 -c '
+  > import json
+  > for f in json.load(open("grown.json"))["pressure"]["findings"]:
+  >     print(f["finding"], f["severity"], f["name"], f["before_bytes"], f["after_bytes"])'
+  budget_grew broken relu given 16384 32768
+  $ tidemark pressure --pattern relu.cb --baseline relu.cb
+  tidemark pressure: relu.cb: byte 1: not JSON
+  [2]
+  $ tidemark pressure 16 16 --save /nonexistent/file.json
+  tidemark pressure: --save /nonexistent/file.json: No such file or directory
+  [2]
+
+Measured waits.
+
+  $ cat >ops_perf_results.csv <<'END'
+  > OP CODE,OP TYPE,GLOBAL CALL COUNT,DEVICE ID,CORE COUNT,DEVICE KERNEL DURATION [ns],DEVICE COMPUTE CB WAIT FRONT [ns],DEVICE COMPUTE CB RESERVE BACK [ns]
+  > Relu,tt_dnn_device,1,0,1,105000,40000,45000
+  > Other,tt_dnn_device,2,0,1,1000,10,10
+  > END
+  $ tidemark pressure --pattern relu.cb --fit ops_perf_results.csv | sed -n 3,6p
+  Fitted to      Relu, 1 measured call: transfers x0.90, math x1.45; mean error 0.9 % of the kernel time, before 7.3 %
+                 kernel       105000 ns measured       105002 ns fitted        93355 ns before
+                 front         40000 ns measured        42688 ns fitted        47055 ns before
+                 back          45000 ns measured        44782 ns fitted        49390 ns before
+  $ tidemark pressure --pattern relu.cb --fit ops_perf_results.csv --operation Matmul
+  tidemark pressure: ops_perf_results.csv: no call of Matmul has kernel time and both waits. The profiler measures waits if TT_METAL_PROFILER_SUM=1 is set while the program runs
+  [2]
+  $ tidemark pressure --pattern relu.cb --fit relu.cb
+  tidemark pressure: relu.cb is not a performance report (ops_perf_results...csv)
+  [2]
+
+Wrong usage.
+
+  $ tidemark pressure
+  tidemark pressure: how many tiles? A and B, as in 'tidemark pressure 16 16'; or --multi, or --pattern FILE
+  tidemark pressure: see 'tidemark pressure --help'
+  [2]
+  $ tidemark pressure 16
+  tidemark pressure: how many tiles? A and B, as in 'tidemark pressure 16 16'; or --multi, or --pattern FILE
+  tidemark pressure: see 'tidemark pressure --help'
+  [2]
+  $ tidemark pressure 16 x
+  tidemark pressure: 'x' is not a number of tiles from 1 to 1000000
+  tidemark pressure: see 'tidemark pressure --help'
+  [2]
+  $ tidemark pressure 0 1
+  tidemark pressure: '0' is not a number of tiles from 1 to 1000000
+  tidemark pressure: see 'tidemark pressure --help'
+  [2]
+  $ tidemark pressure 16 16 --mesh 3
+  tidemark pressure: --mesh '3': expected ROWSxCOLUMNS, such as 1x2
+  tidemark pressure: see 'tidemark pressure --help'
+  [2]
+  $ tidemark pressure 16 16 --format int3
+  tidemark pressure: --format 'int3' has no tiles; fp32, bf16 and bfp8 do: see 'tidemark device show'
+  tidemark pressure: see 'tidemark pressure --help'
+  [2]
+  $ tidemark pressure 16 16 --pattern relu.cb
+  tidemark pressure: a pattern has its own sizes: leave out A, B and --multi
+  tidemark pressure: see 'tidemark pressure --help'
+  [2]
+  $ tidemark pressure 16 16 --card n999
+  tidemark pressure: unknown card 'n999'; the known cards are n150, n300, wh-galaxy, p100, p150, p300, bh-galaxy, grayskull, quasar
+  [2]
+  $ tidemark pressure 16 16 --operation X
+  tidemark pressure: --operation is for --fit FILE
+  tidemark pressure: see 'tidemark pressure --help'
+  [2]

@@ -1,0 +1,192 @@
+/* The advice on depths: against all depths of small patterns, within L1, and its curve. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/cb_advice.h"
+#include "base/number.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void parse(const char *text, struct tdm_cb_pattern *p, struct tdm_core_speed *speed)
+{
+	struct tdm_diag diag = { 0 };
+	tdm_core_speed_init(speed, TDM_ARCH_WORMHOLE);
+	if (tdm_pattern_parse(tdm_str_of(text), p, speed, &diag) != 0)
+		fail_msg("line %llu: %s", (unsigned long long)diag.line, diag.text);
+}
+
+/* The fewest bytes of all depths up to `most` pages each that reach the goal. */
+static uint64_t smallest(struct tdm_cb_pattern *p, const struct tdm_core_speed *speed, double goal, uint32_t most)
+{
+	struct tdm_cb_model model;
+	struct tdm_model_result result;
+	uint32_t depths[TDM_PATTERN_BUFFERS_MAX] = { 0 }, least[TDM_PATTERN_BUFFERS_MAX], step[TDM_PATTERN_BUFFERS_MAX];
+	uint64_t best = UINT64_MAX;
+	assert_int_equal(tdm_cb_model_init(&model, p, speed), 0);
+	for (size_t i = 0; i < p->buffer_count; i++) {
+		depths[i] = least[i] = tdm_pattern_least(p, i);
+		step[i] = tdm_pattern_step(p, i);
+	}
+	for (size_t at = 0; at < p->buffer_count;) {
+		uint64_t bytes = tdm_pattern_bytes(p, depths, 1);
+		if (bytes < best) {
+			assert_int_equal(tdm_cb_model_run(&model, depths, false, &result), 0);
+			best = result.tiles_per_s >= goal ? bytes : best;
+		}
+		for (at = 0; at < p->buffer_count; at++) { /* count up */
+			depths[at] += step[at];
+			if (depths[at] <= most)
+				break;
+			depths[at] = least[at];
+		}
+	}
+	tdm_cb_model_done(&model);
+	return best;
+}
+
+static uint64_t next(uint64_t *random, uint64_t below)
+{
+	*random ^= *random << 13;
+	*random ^= *random >> 7;
+	*random ^= *random << 17;
+	return *random % below;
+}
+
+static void it_is_the_smallest_of_all(void **state)
+{
+	(void)state;
+	uint64_t random = 2024;
+	struct tdm_cb_advice *advice = malloc(sizeof *advice);
+	assert_non_null(advice);
+	for (int i = 0; i < 40; i++) {
+		static const unsigned blocks[] = { 1, 2, 4 };
+		unsigned in = blocks[next(&random, 3)], other = blocks[next(&random, 2)],
+			 out = blocks[next(&random, 3)];
+		char text[768];
+		snprintf(text, sizeof text,
+			"tiles 24\nformat %s\nbuffer 0 pages=8\nbuffer 1 pages=8 format=%s\nbuffer 16 pages=8\n"
+			"kernel a read push=0:%u %s\nkernel b read l1 push=1:%u\n"
+			"kernel c compute cycles=%u pop=0,1 push=16\nkernel w write pop=16:%u %s\n",
+			next(&random, 2) != 0 ? "bf16" : "fp32", next(&random, 2) != 0 ? "bf16" : "fp32", in,
+			next(&random, 3) == 0 ? "ids=2" : "", other, (unsigned)next(&random, 600), out,
+			next(&random, 2) != 0 ? "flush" : "");
+		struct tdm_cb_pattern p;
+		struct tdm_core_speed speed;
+		const struct tdm_advice_limits limits = { TDM_BYTES_UNKNOWN, 1, 0 };
+		parse(text, &p, &speed);
+		assert_int_equal(tdm_cb_advise(&p, &speed, &limits, advice), 0);
+		assert_true(advice->is_smallest && !advice->is_limited);
+		assert_true(advice->advised.tiles_per_s >= TDM_ADVICE_GOAL * advice->best_tiles_per_s);
+		uint64_t wanted = smallest(&p, &speed, TDM_ADVICE_GOAL * advice->best_tiles_per_s, 24);
+		assert_true(advice->advised.bytes == wanted);
+	}
+	free(advice);
+}
+
+static const char relu[] = "tiles 256\nformat bf16\nbuffer 0 pages=8\nbuffer 16 pages=8\nkernel reader read push=0:4\n"
+			   "kernel compute compute op=relu pop=0 push=16\nkernel writer write pop=16:4\n";
+
+static void the_curve_rises(void **state)
+{
+	(void)state;
+	struct tdm_cb_pattern p;
+	struct tdm_core_speed speed;
+	struct tdm_cb_advice advice;
+	const struct tdm_advice_limits limits = { TDM_BYTES_UNKNOWN, 32, 0 };
+	parse(relu, &p, &speed);
+	assert_int_equal(tdm_cb_advise(&p, &speed, &limits, &advice), 0);
+	assert_true(advice.advised.depths[0] == 8 && advice.advised.depths[1] == 8 && advice.advised.bytes == 32768);
+	assert_true(advice.point_count >= 2 && advice.curve[0].bytes == 16384);
+	for (size_t i = 1; i < advice.point_count; i++)
+		assert_true(advice.curve[i].bytes > advice.curve[i - 1].bytes &&
+			    advice.curve[i].tiles_per_s > advice.curve[i - 1].tiles_per_s);
+}
+
+static void l1_is_a_limit(void **state)
+{
+	(void)state;
+	struct tdm_cb_pattern p;
+	struct tdm_core_speed speed;
+	struct tdm_cb_advice advice;
+	parse(relu, &p, &speed);
+	assert_int_equal(tdm_cb_advise(&p, &speed, &(struct tdm_advice_limits){ 24576, 32, 0 }, &advice), 0);
+	assert_true(advice.is_limited && !advice.is_smallest && advice.advised.bytes == 24576);
+	assert_true(advice.advised.tiles_per_s < TDM_ADVICE_GOAL * advice.best_tiles_per_s);
+	assert_int_equal(tdm_cb_advise(&p, &speed, &(struct tdm_advice_limits){ 16383, 32, 0 }, &advice), 0);
+	assert_true(advice.is_too_large && advice.curve[0].bytes == 16384);
+	p.buffers[0].is_fixed = true;
+	p.buffers[0].pages = 12;
+	assert_int_equal(tdm_cb_advise(&p, &speed, &(struct tdm_advice_limits){ UINT64_MAX, 32, 0 }, &advice), 0);
+	assert_true(advice.advised.depths[0] == 12 && advice.advised.depths[1] == 8);
+}
+
+static void long_runs_are_shortened(void **state)
+{
+	(void)state;
+	struct tdm_cb_pattern p;
+	struct tdm_core_speed speed;
+	struct tdm_cb_advice advice;
+	char text[512];
+	static const unsigned tiles[] = { 1000000, 999983, 1048576 };
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(text, sizeof text, "tiles %u\n%s", tiles[i], strchr(relu, '\n') + 1);
+		parse(text, &p, &speed);
+		assert_int_equal(
+			tdm_cb_advise(&p, &speed, &(struct tdm_advice_limits){ UINT64_MAX, 32, 0 }, &advice), 0);
+		assert_true(advice.tiles <= 1024 && advice.tiles >= 256 && advice.advised.bytes == 32768);
+	}
+}
+
+static void runs_that_cannot_be_shortened_have_no_advice(void **state)
+{
+	(void)state;
+	struct tdm_cb_pattern p;
+	struct tdm_core_speed speed;
+	struct tdm_cb_advice advice;
+	static const char *const texts[] = { "tiles 999983\nbuffer 0 pages=4\nbuffer 1 pages=4 total=1999966\n",
+		"tiles 1000000\nbuffer 0 pages=4\nbuffer 1 pages=4 total=2000000\n" };
+	for (size_t i = 0; i < 2; i++) {
+		char text[512];
+		snprintf(text, sizeof text, "%skernel r read push=0:1,1:2\nkernel w write pop=0:1,1:2\n", texts[i]);
+		parse(text, &p, &speed);
+		assert_int_equal(
+			tdm_cb_advise(&p, &speed, &(struct tdm_advice_limits){ UINT64_MAX, 32, 0 }, &advice), 0);
+		assert_int_equal(advice.is_too_long, i == 0);
+		assert_int_equal(tdm_cb_advice_is_found(&advice), i == 1);
+	}
+}
+
+static void what_deadlocks_has_no_advice(void **state)
+{
+	(void)state;
+	struct tdm_cb_pattern p;
+	struct tdm_core_speed speed;
+	struct tdm_cb_advice advice;
+	/* A depth of four deadlocks, and more pages help. */
+	parse("tiles 16\nbuffer 0 pages=4\nbuffer 1 pages=4\nbuffer 16 pages=2\nkernel reader read push=0 times=8\n"
+	      "kernel reader read push=1 times=8\nkernel compute compute pop=0,1 push=16\nkernel writer write pop=16\n",
+		&p, &speed);
+	assert_int_equal(tdm_cb_advise(&p, &speed, &(struct tdm_advice_limits){ UINT64_MAX, 32, 0 }, &advice), 0);
+	assert_true(!advice.is_deadlocked && advice.advised.depths[0] >= 8);
+	p.buffers[0].is_fixed = true;
+	assert_int_equal(tdm_cb_advise(&p, &speed, &(struct tdm_advice_limits){ UINT64_MAX, 32, 0 }, &advice), 0);
+	assert_true(advice.is_deadlocked && strstr(advice.deadlock, "reader waits for room in buffer 0") != NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_is_the_smallest_of_all),
+		cmocka_unit_test(the_curve_rises),
+		cmocka_unit_test(l1_is_a_limit),
+		cmocka_unit_test(long_runs_are_shortened),
+		cmocka_unit_test(runs_that_cannot_be_shortened_have_no_advice),
+		cmocka_unit_test(what_deadlocks_has_no_advice),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
