@@ -297,7 +297,9 @@ const struct tdm_expr *host_global(struct host_frame *frame, struct tdm_str scop
 	if (project == NULL)
 		return NULL;
 	struct tdm_definition *an_enum =
-		scope.len != 0 ? pick(tdm_project_find(project, scope), frame->source->file, is_enum_kind) : NULL;
+		pick(tdm_project_find(project, scope.len != 0 ? scope : name), frame->source->file, is_enum_kind);
+	if (an_enum == NULL && scope.len != 0)
+		an_enum = pick(tdm_project_find(project, name), frame->source->file, is_enum_kind);
 	const struct tdm_expr *value = an_enum != NULL ? enumerator(frame, an_enum, name) : NULL;
 	if (value != NULL)
 		return value;
