@@ -165,8 +165,7 @@ static void open_brace(struct finder *finder, struct tdm_token brace)
 	}
 	uint32_t end = skip_braces(finder, &creates);
 	if (head->is_enum)
-		add(finder, TDM_DEFINES_ENUM, head->tag.len != 0 ? head->tag : head->name,
-			span(finder, head->start, end));
+		add_enum(finder, brace, end);
 	else if (is_function && creates && end - head->start <= FUNCTION_MAX)
 		add(finder, TDM_DEFINES_FUNCTION, head->function, span(finder, head->start, end));
 	if (is_function || head->is_enum)
