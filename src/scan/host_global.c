@@ -121,15 +121,46 @@ static const struct tdm_expr *enumerator(
 	return NULL;
 }
 
-/* The definition to believe: one of the same file, else the only one, else one of several that say the same. */
-static struct tdm_definition *pick(struct tdm_definition *first, uint32_t file, bool (*is_wanted)(uint8_t kind))
+/* A name that looks like that of a constant: kPages, TILE_WIDTH. */
+static bool is_constant_name(struct tdm_str name)
 {
-	struct tdm_definition *chosen = NULL;
+	if (name.len > 1 && name.ptr[0] == 'k' && name.ptr[1] >= 'A' && name.ptr[1] <= 'Z')
+		return true;
+	for (size_t i = 0; i < name.len; i++)
+		if (name.ptr[i] >= 'a' && name.ptr[i] <= 'z')
+			return false;
+	return true;
+}
+
+/* Whether a definition of another file can be meant: it is in a header, and that is included or the name is a
+ * constant's. */
+static bool is_visible(const struct host_frame *frame, const struct tdm_definition *d)
+{
+	const struct tdm_project *project = frame->host->walk->project;
+	const char *path = project->paths != NULL ? project->paths[d->file] : "";
+	const char *base = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
+	const char *dot = strrchr(base, '.');
+	bool is_header = dot != NULL && (dot[1] == 'h' || dot[1] == 'i');
+	struct tdm_str text = frame->host->walk->syntax->text;
+	return !d->is_private && is_header &&
+	       (is_constant_name(d->name) || memmem(text.ptr, text.len, base, strlen(base)) != NULL);
+}
+
+static bool is_wanted(const struct tdm_definition *d, bool is_enum)
+{
+	bool is_value = d->kind == TDM_DEFINES_CONSTANT || d->kind == TDM_DEFINES_MACRO;
+	return is_enum ? d->kind == TDM_DEFINES_ENUM : is_value;
+}
+
+/* The definition to believe: one of the same file, else the only one, else one of several that say the same. */
+static struct tdm_definition *pick(const struct host_frame *frame, struct tdm_str name, bool is_enum)
+{
+	struct tdm_definition *chosen = NULL, *first = tdm_project_find(frame->host->walk->project, name);
 	for (struct tdm_definition *d = first; d != NULL; d = tdm_definition_next(d))
-		if (is_wanted(d->kind) && d->file == file)
+		if (is_wanted(d, is_enum) && d->file == frame->source->file)
 			return d;
 	for (struct tdm_definition *d = first; d != NULL; d = tdm_definition_next(d)) {
-		if (!is_wanted(d->kind) || d->is_private)
+		if (!is_wanted(d, is_enum) || !is_visible(frame, d))
 			continue;
 		if (chosen != NULL && !tdm_str_eq(chosen->text, d->text))
 			return NULL;
@@ -138,19 +169,23 @@ static struct tdm_definition *pick(struct tdm_definition *first, uint32_t file, 
 	return chosen;
 }
 
-static bool is_value_kind(uint8_t kind)
+/* What the project says about a name: an enumerator of the scope, a constant, an enumerator of an enum without a scope.
+ */
+static const struct tdm_expr *defined_value(struct host_frame *frame, struct tdm_str scope, struct tdm_str name)
 {
-	return kind == TDM_DEFINES_CONSTANT || kind == TDM_DEFINES_MACRO;
-}
-
-static bool is_enum_kind(uint8_t kind)
-{
-	return kind == TDM_DEFINES_ENUM;
+	struct tdm_definition *an_enum = scope.len != 0 ? pick(frame, scope, true) : NULL;
+	const struct tdm_expr *value = an_enum != NULL ? enumerator(frame, an_enum, name) : NULL;
+	if (value != NULL)
+		return value;
+	struct tdm_definition *constant = pick(frame, name, false);
+	if (constant != NULL)
+		return eval_definition(frame, constant);
+	an_enum = pick(frame, name, true);
+	return an_enum != NULL ? enumerator(frame, an_enum, name) : NULL;
 }
 
 const struct tdm_expr *host_global(struct host_frame *frame, struct tdm_str scope, struct tdm_str name)
 {
-	struct tdm_project *project = frame->host->walk->project;
 	int64_t number;
 	const struct tdm_data_format *format = NULL;
 	if (tdm_str_is(scope, "DataFormat"))
@@ -164,15 +199,5 @@ const struct tdm_expr *host_global(struct host_frame *frame, struct tdm_str scop
 		return tdm_expr_number(frame->host->arena, number);
 	if (known_constant(name, &number))
 		return tdm_expr_number(frame->host->arena, number);
-	if (project == NULL)
-		return NULL;
-	struct tdm_definition *an_enum =
-		pick(tdm_project_find(project, scope.len != 0 ? scope : name), frame->source->file, is_enum_kind);
-	if (an_enum == NULL && scope.len != 0)
-		an_enum = pick(tdm_project_find(project, name), frame->source->file, is_enum_kind);
-	const struct tdm_expr *value = an_enum != NULL ? enumerator(frame, an_enum, name) : NULL;
-	if (value != NULL)
-		return value;
-	struct tdm_definition *definition = pick(tdm_project_find(project, name), frame->source->file, is_value_kind);
-	return definition != NULL ? eval_definition(frame, definition) : NULL;
+	return frame->host->walk->project != NULL ? defined_value(frame, scope, name) : NULL;
 }
