@@ -23,6 +23,7 @@ enum {
 	HOST_STEPS_MAX = 2000000, /* evaluations for one function of a file */
 	HOST_MADE_MAX = 20000,    /* objects made in one function */
 	HOST_UNROLL_MAX = 32,     /* elements of a list that a loop is walked over */
+	HOST_CUTS_MAX = 16,       /* calls of helpers that call themselves, in one function */
 	HOST_ARGS_MAX = 32,       /* of a call */
 	HOST_SPREAD_MAX = 60,     /* nodes of a variable's expression that are put in its place */
 };
@@ -111,6 +112,8 @@ struct host {
 	uint32_t calls; /* nested */
 	uint32_t next_branch;
 	const struct tdm_definition *active[HOST_CALLS_MAX];
+	uint32_t cut_sites[HOST_CUTS_MAX]; /* bytes of calls whose helper calls itself: not followed a second time */
+	uint32_t cut_count;
 };
 
 struct host_return {

@@ -43,7 +43,9 @@ void host_assign(struct host_frame *frame, uint32_t target, const struct tdm_exp
 	struct host_made *made = host_made_of(value);
 	uint32_t argument = tdm_node_with_role(syntax, target, TDM_ROLE_argument);
 	if (made != NULL && frame->is_eager)
-		made->latest = value;
+		made->latest = frame->branch == made->branch || frame->branch == NULL
+				       ? value
+				       : host_merge(frame->host, frame->branch->condition, value, made->latest);
 	if (frame->depth >= HOST_DEPTH_MAX)
 		return;
 	frame->depth++;

@@ -126,7 +126,8 @@ static const struct tdm_expr *known_helper(
 	object = host_track(frame, object, TDM_SHAPE_CB_CONFIG, TDM_NODE_NONE);
 	host_create(frame, object, cores, call);
 	frame->site = before;
-	return tdm_expr_field(object, "index");
+	const struct tdm_expr *results[] = { pair[0], host_unknown(frame, call) };
+	return roles == create_cb ? tdm_expr_make(arena, TDM_EXPR_LIST, no_text, results, 2) : results[1];
 }
 
 /* CreateCircularBuffer(program, cores, config) and, for one in global memory, the global buffer after it. */

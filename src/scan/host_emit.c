@@ -86,13 +86,17 @@ static const struct tdm_expr *alias_of(const struct tdm_expr *object)
 	return NULL;
 }
 
-/* The name of a buffer or kernel, which may stand in braces: {"input"}. */
+/* A value that may stand in braces: {"input"}. */
+static const struct tdm_expr *without_braces(const struct tdm_expr *value)
+{
+	while (value != NULL && value->op == TDM_EXPR_LIST && value->arg_count == 1)
+		value = value->args[0];
+	return value;
+}
+
 static const struct tdm_expr *name_of(const struct tdm_expr *object)
 {
-	const struct tdm_expr *name = tdm_expr_field(object, "unique_id");
-	while (name != NULL && name->op == TDM_EXPR_LIST && name->arg_count == 1)
-		name = name->args[0];
-	return name;
+	return without_braces(tdm_expr_field(object, "unique_id"));
 }
 
 static void dataflow_facts(struct host *host, const struct tdm_expr *object, struct tdm_buffer_facts *facts)
@@ -105,7 +109,7 @@ static void dataflow_facts(struct host *host, const struct tdm_expr *object, str
 	facts->page = tdm_expr_field(object, "entry_size");
 	if (facts->page != NULL && entries != NULL)
 		facts->total = tdm_expr_binary(host->arena, TDM_EXPR_MULTIPLY, facts->page, entries);
-	facts->view_of = first_given(tdm_expr_field(object, "borrowed_from"), alias_of(object));
+	facts->view_of = without_braces(first_given(tdm_expr_field(object, "borrowed_from"), alias_of(object)));
 }
 
 static void scratchpad_facts(const struct tdm_expr *object, struct tdm_buffer_facts *facts)
@@ -270,6 +274,15 @@ void host_mark_helper_body(struct host *host, uint32_t start, uint32_t end)
 	}
 }
 
+/* Whether the helper that made it calls itself, which is not followed. */
+static bool is_cut(const struct host *host, const struct host_made *made)
+{
+	for (uint32_t i = 0; i < host->cut_count && made->site.line != 0; i++)
+		if (host->cut_sites[i] == made->site.byte)
+			return true;
+	return false;
+}
+
 static int emit_buffer(
 	struct host *host, const struct host_made *made, const struct host_creation *creation, uint32_t program)
 {
@@ -279,6 +292,7 @@ static int emit_buffer(
 	const struct host_branch *branch = creation != NULL ? creation->branch : made->branch;
 	if (creation != NULL && made->site.line == 0)
 		facts.line = creation->line;
+	facts.also_missing = is_cut(host, made) ? "what its helper creates when it calls itself" : NULL;
 	settle_in_branch(host, &facts, branch);
 	facts.branch = branch != NULL ? &branch->shown : NULL;
 	facts.in_loop = creation != NULL ? creation->in_loop : made->in_loop;

@@ -260,8 +260,12 @@ static const struct tdm_expr *eval_list(struct host_frame *frame, uint32_t node)
 	const struct tdm_expr **args = tdm_arena_take(frame->host->arena, sizeof *args * count);
 	if (args == NULL)
 		return &tdm_expr_nothing;
-	for (TDM_NODE_CHILDREN(child, syntax, node))
-		args[i++] = host_eval(frame, child);
+	for (TDM_NODE_CHILDREN(child, syntax, node)) {
+		args[i] = host_eval(frame, child);
+		struct host_made *made = host_made_of(args[i++]);
+		if (made != NULL && frame->is_eager)
+			made->latest = args[i - 1]; /* it is handed over as it is now */
+	}
 	return tdm_expr_make(frame->host->arena, TDM_EXPR_LIST, no_text, args, i);
 }
 

@@ -308,6 +308,14 @@ const struct tdm_expr *host_call_function(struct host_frame *caller, uint32_t ca
 	return host_results(&frame);
 }
 
+/* A helper calls itself. */
+static void note_cut(struct host_frame *frame)
+{
+	struct host *host = frame->host;
+	if (frame->site != NULL && frame->is_eager && host->cut_count < HOST_CUTS_MAX)
+		host->cut_sites[host->cut_count++] = frame->site->byte;
+}
+
 /* How well a definition suits a call: 0 not at all, more is better. */
 static int suitability(struct host_frame *frame, struct tdm_definition *d, uint32_t arg_count)
 {
@@ -356,7 +364,9 @@ struct tdm_definition *host_helper_for(
 			      !host_is_hot(frame->source, arguments->nodes[0]) &&
 			      tdm_node_kind(frame->source->syntax, arguments->nodes[0]) != TDM_SYN_update_expression &&
 			      host_eval(frame, arguments->nodes[0])->op == TDM_EXPR_LIST;
+	bool calls_itself = false;
 	for (struct tdm_definition *d = first; d != NULL; d = tdm_definition_next(d)) {
+		calls_itself |= is_active(frame->host, d);
 		int suits = suitability(frame, d, arguments->count);
 		if (suits == 0 || suits < best_suits)
 			continue;
@@ -365,6 +375,8 @@ struct tdm_definition *host_helper_for(
 		best = is_better ? d : best;
 		best_suits = suits;
 	}
+	if (best == NULL && calls_itself)
+		note_cut(frame);
 	return is_tie ? NULL : best;
 }
 

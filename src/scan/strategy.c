@@ -96,11 +96,11 @@ enum tdm_strategy tdm_strategy_judge(const struct tdm_expr *total, struct tdm_ar
 		return TDM_STRATEGY_UNKNOWN;
 	}
 	look(total, &contents, false);
-	if (contents.name_count == 0 && contents.choice == NULL) {
+	struct tdm_bounds bounds = tdm_expr_eval(total, NULL);
+	if ((contents.name_count == 0 && contents.choice == NULL) || bounds.reason == NULL) {
 		*reason = contents.has_format ? "only the data format is open" : "its size is a constant";
 		return TDM_STRATEGY_FIXED;
 	}
-	struct tdm_bounds bounds = tdm_expr_eval(total, NULL);
 	if ((bounds.max != INT64_MAX && bounds.max >= 0) || contents.free_count == 0) {
 		*reason = say_limit(&contents, bounds, arena);
 		return TDM_STRATEGY_ADAPTIVE;
