@@ -130,6 +130,7 @@ struct tdm_scan_kernel {
 	/* ---- what the kernel's own source says; zero until kernels are resolved */
 	uint32_t source_file;               /* in the scan's list plus 1; 0: not found */
 	const struct tdm_kernel_code *code; /* owned by the kernel side; NULL when not found */
+	const struct tdm_kernel_uses *uses; /* NULL when not found */
 };
 
 /* A place in the text that creates a buffer, counted without the syntax tree. */

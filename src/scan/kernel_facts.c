@@ -1,0 +1,137 @@
+/* What a kernel file says besides its operations: constants, what it includes, its size. */
+#include "scan/kernel_parts.h"
+
+#include <stdlib.h>
+
+#include "base/reserve.h"
+#include "scan/lexer.h"
+
+static struct tdm_str copy_of(struct tdm_kernel_reader *reader, struct tdm_str text)
+{
+	const char *copy = tdm_arena_text(reader->arena, text);
+	return tdm_str_of(copy != NULL ? copy : "");
+}
+
+int tdm_kernel_add_constant(struct tdm_kernel_reader *reader, struct tdm_str name, const struct tdm_expr *value)
+{
+	struct tdm_kernel_code *code = reader->code;
+	int err = tdm_reserve(
+		&code->constants, &code->constant_cap, code->constant_count + 1, sizeof *code->constants);
+	if (err == 0)
+		code->constants[code->constant_count++] =
+			(struct tdm_kernel_constant){ copy_of(reader, name), value };
+	return err;
+}
+
+int tdm_kernel_read_enumerators(struct tdm_kernel_reader *reader, uint32_t list)
+{
+	const struct tdm_syntax *syntax = reader->syntax;
+	struct tdm_arena *arena = reader->arena;
+	const struct tdm_expr *base = NULL; /* the last value that was given */
+	int64_t since = 0;
+	int err = 0;
+	for (TDM_NODE_CHILDREN(child, syntax, list)) {
+		uint32_t name = tdm_node_with_role(syntax, child, TDM_ROLE_name);
+		uint32_t value = tdm_node_with_role(syntax, child, TDM_ROLE_value);
+		if (tdm_node_kind(syntax, child) != TDM_SYN_enumerator || err != 0)
+			continue;
+		if (value != TDM_NODE_NONE) {
+			base = tdm_kernel_expr(reader, value);
+			since = 0;
+		}
+		const struct tdm_expr *number = tdm_expr_number(arena, since++);
+		err = tdm_kernel_add_constant(reader, tdm_node_text(syntax, name),
+			base != NULL ? tdm_expr_binary(arena, TDM_EXPR_ADD, base, number) : number);
+	}
+	return err;
+}
+
+/* A macro that is a number. */
+int tdm_kernel_read_macro(struct tdm_kernel_reader *reader, uint32_t node)
+{
+	const struct tdm_syntax *syntax = reader->syntax;
+	uint32_t name = tdm_node_with_role(syntax, node, TDM_ROLE_name);
+	struct tdm_str value = tdm_str_trim(tdm_node_text(syntax, tdm_node_with_role(syntax, node, TDM_ROLE_value)));
+	uint64_t number;
+	int index = tdm_kernel_index_of(value);
+	const char *last = value.len != 0 ? memrchr(value.ptr, ':', value.len) : NULL;
+	if (last != NULL)
+		index = tdm_kernel_index_of((struct tdm_str){ last + 1, value.len - (size_t)(last + 1 - value.ptr) });
+	if (index < 0 && (tdm_str_parse_u64(value, &number) != 0 || number > INT64_MAX))
+		return 0;
+	return tdm_kernel_add_constant(reader, tdm_node_text(syntax, name),
+		tdm_expr_number(reader->arena, index >= 0 ? index : (int64_t)number));
+}
+
+int tdm_kernel_read_include(struct tdm_kernel_reader *reader, uint32_t node)
+{
+	const struct tdm_syntax *syntax = reader->syntax;
+	struct tdm_kernel_code *code = reader->code;
+	struct tdm_str path = tdm_node_text(syntax, tdm_node_with_role(syntax, node, TDM_ROLE_path));
+	if (path.len < 3)
+		return 0;
+	int err = tdm_reserve(&code->includes, &code->include_cap, code->include_count + 1, sizeof *code->includes);
+	if (err == 0)
+		code->includes[code->include_count++] =
+			copy_of(reader, (struct tdm_str){ path.ptr + 1, path.len - 2 });
+	return err;
+}
+
+static void count_lines(struct tdm_kernel_code *code, struct tdm_file_walk *walk)
+{
+	struct tdm_lexer lexer;
+	struct tdm_token token;
+	uint32_t last = 0;
+	code->lines = walk->line_count;
+	tdm_lexer_init(&lexer, walk->syntax->text);
+	while ((token = tdm_lexer_next(&lexer)).kind != TDM_TOKEN_END) {
+		uint32_t first = tdm_walk_line(walk, token.start);
+		uint32_t end = tdm_walk_line(walk, token.end - (token.end > token.start));
+		if (first <= last)
+			first = last + 1;
+		if (end >= first)
+			code->code_lines += end - first + 1;
+		last = end > last ? end : last;
+	}
+}
+
+static int compare_constants(const void *a, const void *b)
+{
+	const struct tdm_kernel_constant *x = a, *y = b;
+	return strcmp(x->name.ptr, y->name.ptr);
+}
+
+void tdm_kernel_finish(struct tdm_kernel_reader *reader)
+{
+	struct tdm_kernel_code *code = reader->code;
+	code->complexity += (uint32_t)code->function_count;
+	for (size_t i = 0; i < code->function_count; i++) {
+		uint32_t complexity = 1 + code->functions[i].decisions;
+		if (complexity > code->max_complexity)
+			code->max_complexity = complexity;
+	}
+	if (code->constant_count != 0)
+		qsort(code->constants, code->constant_count, sizeof *code->constants, compare_constants);
+	count_lines(code, reader->walk);
+}
+
+/* Moves a list into the arena, so that it goes away with the file. */
+static void *settled(struct tdm_arena *arena, void *list, size_t bytes)
+{
+	void *copy = bytes != 0 ? tdm_arena_take(arena, bytes) : NULL;
+	if (copy != NULL)
+		memcpy(copy, list, bytes);
+	free(list);
+	return copy;
+}
+
+void tdm_kernel_settle(struct tdm_kernel_code *code, struct tdm_arena *arena)
+{
+	for (size_t i = 0; i < code->function_count; i++) {
+		struct tdm_kernel_function *function = &code->functions[i];
+		function->steps = settled(arena, function->steps, function->step_count * sizeof *function->steps);
+	}
+	code->functions = settled(arena, code->functions, code->function_count * sizeof *code->functions);
+	code->constants = settled(arena, code->constants, code->constant_count * sizeof *code->constants);
+	code->includes = settled(arena, code->includes, code->include_count * sizeof *code->includes);
+}

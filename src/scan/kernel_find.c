@@ -1,0 +1,209 @@
+/* Files by path, functions and constants by name: see kernel_parts.h. */
+#include "scan/kernel_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/reserve.h"
+
+enum { SEEN_MAX = 256 /* files that one kernel includes */ };
+
+static struct tdm_str base_of(struct tdm_str path)
+{
+	const char *slash = path.len != 0 ? memrchr(path.ptr, '/', path.len) : NULL;
+	if (slash == NULL)
+		return path;
+	return (struct tdm_str){ slash + 1, path.len - (size_t)(slash + 1 - path.ptr) };
+}
+
+static int add_functions(struct tdm_kernel_index *index, uint32_t file)
+{
+	const struct tdm_kernel_code *code = index->scan->files[file].code;
+	for (size_t i = 0; code != NULL && i < code->function_count; i++) {
+		uint64_t hash = tdm_str_hash(code->functions[i].name);
+		int err = tdm_reserve(
+			&index->entries, &index->entry_cap, index->entry_count + 1, sizeof *index->entries);
+		uint32_t entry = (uint32_t)index->entry_count;
+		if (err != 0)
+			return err;
+		index->entries[index->entry_count++] =
+			(struct tdm_kernel_entry){ file, (uint32_t)i, tdm_map_find(&index->functions, hash) };
+		err = tdm_map_put(&index->functions, hash, entry);
+		if (err != 0)
+			return err;
+	}
+	return 0;
+}
+
+static int add_files(struct tdm_kernel_index *index)
+{
+	int err = 0;
+	for (uint32_t file = 0; file < index->scan->file_count && err == 0; file++) {
+		uint64_t hash = tdm_str_hash(base_of(tdm_str_of(index->scan->files[file].path)));
+		index->same_base[file] = tdm_map_find(&index->by_base, hash);
+		err = tdm_map_put(&index->by_base, hash, file);
+		if (err == 0)
+			err = add_functions(index, file);
+	}
+	return err;
+}
+
+int tdm_kernel_index_init(struct tdm_kernel_index *index, struct tdm_scan *scan)
+{
+	*index = (struct tdm_kernel_index){ .scan = scan, .root = UINT32_MAX };
+	size_t count = scan->file_count + 1; /* never 0 */
+	index->same_base = calloc(count, sizeof *index->same_base);
+	index->seen = calloc(count, sizeof *index->seen);
+	index->queue = calloc(SEEN_MAX, sizeof *index->queue);
+	int err = index->same_base == NULL || index->seen == NULL || index->queue == NULL ? -ENOMEM : 0;
+	if (err == 0)
+		err = tdm_map_init(&index->by_base);
+	if (err == 0)
+		err = tdm_map_init(&index->functions);
+	if (err == 0)
+		err = add_files(index);
+	if (err != 0)
+		tdm_kernel_index_done(index);
+	return err;
+}
+
+void tdm_kernel_index_done(struct tdm_kernel_index *index)
+{
+	tdm_map_done(&index->by_base);
+	tdm_map_done(&index->functions);
+	free(index->same_base);
+	free(index->entries);
+	free(index->seen);
+	free(index->queue);
+	*index = (struct tdm_kernel_index){ 0 };
+}
+
+/* Whether `path` ends in `tail`, at the beginning of a name. */
+static bool has_tail(struct tdm_str path, struct tdm_str tail)
+{
+	if (tail.len == 0 || path.len < tail.len || memcmp(path.ptr + path.len - tail.len, tail.ptr, tail.len) != 0)
+		return false;
+	return path.len == tail.len || path.ptr[path.len - tail.len - 1] == '/' || tail.ptr[0] == '/';
+}
+
+/* Without "./" and "../" at its beginning. */
+static struct tdm_str plain_path(struct tdm_str path)
+{
+	for (;;) {
+		size_t skip = path.len >= 2 && memcmp(path.ptr, "./", 2) == 0 ? 2 :
+			path.len >= 3 && memcmp(path.ptr, "../", 3) == 0      ? 3 :
+										0;
+		if (skip == 0)
+			return path;
+		path = (struct tdm_str){ path.ptr + skip, path.len - skip };
+	}
+}
+
+static size_t common_prefix(struct tdm_str a, struct tdm_str b)
+{
+	size_t len = 0;
+	while (len < a.len && len < b.len && a.ptr[len] == b.ptr[len])
+		len++;
+	return len;
+}
+
+uint32_t tdm_kernel_index_file(
+	const struct tdm_kernel_index *index, struct tdm_str path, uint32_t near, bool *is_ambiguous)
+{
+	struct tdm_str wanted = plain_path(path), beside = tdm_str_of(index->scan->files[near].path);
+	uint32_t file = tdm_map_find(&index->by_base, tdm_str_hash(base_of(wanted)));
+	uint32_t best = UINT32_MAX;
+	size_t best_shared = 0;
+	*is_ambiguous = false;
+	for (; file != TDM_MAP_NONE; file = index->same_base[file]) {
+		struct tdm_str have = tdm_str_of(index->scan->files[file].path);
+		if (!has_tail(have, wanted) && !has_tail(wanted, plain_path(have)))
+			continue;
+		size_t shared = common_prefix(have, beside);
+		*is_ambiguous = best != UINT32_MAX && (shared == best_shared || (*is_ambiguous && shared < best_shared));
+		if (best == UINT32_MAX || shared > best_shared) {
+			best = file;
+			best_shared = shared;
+		}
+	}
+	return *is_ambiguous ? UINT32_MAX : best;
+}
+
+void tdm_kernel_index_see(struct tdm_kernel_index *index, uint32_t file)
+{
+	if (index->root == file)
+		return;
+	index->root = file;
+	index->queue_count = 0;
+	index->seen[file] = file + 1;
+	index->queue[index->queue_count++] = file;
+	for (size_t i = 0; i < index->queue_count; i++) {
+		const struct tdm_kernel_code *code = index->scan->files[index->queue[i]].code;
+		for (size_t k = 0; code != NULL && k < code->include_count && index->queue_count < SEEN_MAX; k++) {
+			bool is_ambiguous;
+			uint32_t next =
+				tdm_kernel_index_file(index, code->includes[k], index->queue[i], &is_ambiguous);
+			if (next == UINT32_MAX || index->seen[next] == file + 1)
+				continue;
+			index->seen[next] = file + 1;
+			index->queue[index->queue_count++] = next;
+		}
+	}
+}
+
+static uint32_t first_seen(const struct tdm_kernel_index *index, uint32_t entry, struct tdm_str name)
+{
+	while (entry != TDM_MAP_NONE &&
+		(index->seen[index->entries[entry].file] != index->root + 1 ||
+			!tdm_str_eq(tdm_kernel_index_get(index, entry)->name, name)))
+		entry = index->entries[entry].next;
+	return entry;
+}
+
+uint32_t tdm_kernel_index_function(const struct tdm_kernel_index *index, struct tdm_str name)
+{
+	return first_seen(index, tdm_map_find(&index->functions, tdm_str_hash(name)), name);
+}
+
+uint32_t tdm_kernel_index_next(const struct tdm_kernel_index *index, uint32_t entry, struct tdm_str name)
+{
+	return first_seen(index, index->entries[entry].next, name);
+}
+
+static bool is_before(const struct tdm_kernel_constant *constant, struct tdm_str name)
+{
+	size_t len = constant->name.len < name.len ? constant->name.len : name.len;
+	int order = memcmp(constant->name.ptr, name.ptr, len);
+	return order != 0 ? order < 0 : constant->name.len < name.len;
+}
+
+/* The first constant of a file that is not before a name. */
+static size_t lower_bound(const struct tdm_kernel_code *code, struct tdm_str name)
+{
+	size_t low = 0, high = code->constant_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (is_before(&code->constants[middle], name))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct tdm_expr *tdm_kernel_index_constant(const struct tdm_kernel_index *index, struct tdm_str name)
+{
+	const struct tdm_expr *value = NULL;
+	for (size_t i = 0; i < index->queue_count; i++) {
+		const struct tdm_kernel_code *code = index->scan->files[index->queue[i]].code;
+		if (code == NULL)
+			continue;
+		for (size_t k = lower_bound(code, name);
+			k < code->constant_count && tdm_str_eq(code->constants[k].name, name); k++) {
+			if (value != NULL)
+				return NULL;
+			value = code->constants[k].value;
+		}
+	}
+	return value;
+}
