@@ -227,17 +227,6 @@ static int emit_buffer(
 	return 0;
 }
 
-static const char *text_of(struct host *host, const struct tdm_expr *expr)
-{
-	if (expr == NULL)
-		return "";
-	if (expr->op == TDM_EXPR_STRING || expr->op == TDM_EXPR_NAME) {
-		const char *copy = tdm_arena_text(host->arena, expr->text);
-		return copy != NULL ? copy : "";
-	}
-	return tdm_expr_text(expr, host->arena);
-}
-
 static int emit_kernel(struct host *host, const struct host_made *made, uint32_t program)
 {
 	const struct tdm_expr *object = made->latest;
@@ -251,10 +240,10 @@ static int emit_kernel(struct host *host, const struct host_made *made, uint32_t
 		.file = host->walk->file_idx,
 		.line = made->line,
 		.program = program,
-		.name = text_of(host, tdm_expr_field(object, "unique_id")),
-		.source = text_of(host, source),
+		.name = tdm_expr_plain_text(tdm_expr_field(object, "unique_id"), host->arena),
+		.source = tdm_expr_plain_text(source, host->arena),
 		.source_expr = source,
-		.cores = text_of(host, cores),
+		.cores = tdm_expr_plain_text(cores, host->arena),
 		.object = object,
 		.branch = made->branch != NULL ? &made->branch->shown : NULL,
 	};

@@ -42,9 +42,10 @@ enum tdm_kernel_form {
 /* An operation on a buffer, or a call of a function with something that may be a buffer. */
 struct tdm_kernel_step {
 	bool is_call;
-	uint8_t action; /* enum tdm_kernel_action, of an operation */
-	uint8_t form;   /* enum tdm_kernel_form, of an operation */
-	bool is_conditional; /* in a branch of an `if`, `switch`, `?:` or #if, or after one that may leave the function */
+	uint8_t action;      /* enum tdm_kernel_action, of an operation */
+	uint8_t form;        /* enum tdm_kernel_form, of an operation */
+	bool is_conditional; /* in a branch of an `if`, `switch`, `?:` or #if, or after one that may leave the function
+			      */
 	bool in_loop;
 	uint32_t line;
 	const struct tdm_expr *buffer, *pages; /* of an operation; never NULL */
@@ -104,15 +105,16 @@ struct tdm_kernel_use {
 };
 
 /* Why something was not judged. */
-#define TDM_UNJUDGED_LIST(X)                                                                  \
-	X(NO_PATH, "the path of a kernel is not a constant")                                  \
-	X(NO_FILE, "the source of a kernel is not among the scanned files")                   \
-	X(SEVERAL_FILES, "several scanned files match the path of a kernel")                  \
-	X(NOT_PARSED, "the source of a kernel was not read wholly")                           \
-	X(NO_BUFFER, "a kernel uses a buffer whose index could not be computed")              \
+#define TDM_UNJUDGED_LIST(X)                                                                     \
+	X(NO_PATH, "the path of a kernel is not a constant")                                     \
+	X(NO_FILE, "the source of a kernel is not among the scanned files")                      \
+	X(SEVERAL_FILES, "several scanned files match the path of a kernel")                     \
+	X(NOT_PARSED, "the source of a kernel was not read wholly")                              \
+	X(NO_BUFFER, "a kernel uses a buffer whose index could not be computed")                 \
 	X(UNKNOWN_CALL, "a kernel calls a function whose source is not among the scanned files") \
-	X(HOST_BUFFERS, "not all buffers of the program are known")                           \
-	X(CONDITIONAL, "it only happens under a condition")                                   \
+	X(HOST_BUFFERS, "not all buffers of the program are known")                              \
+	X(ELSEWHERE, "another core may fill the buffer")                                         \
+	X(CONDITIONAL, "it only happens under a condition")                                      \
 	X(NO_PAGES, "the number of pages could not be computed")
 
 enum tdm_unjudged {
@@ -137,9 +139,9 @@ struct tdm_kernel_uses {
  */
 int tdm_kernels_join(struct tdm_scan *scan, const struct tdm_settings *settings);
 
-#define TDM_MISMATCH_LIST(X)                                                                               \
-	X(NOBODY_PUSHES, "nobody_pushes") /* a kernel waits on a buffer that no kernel of the program pushes */ \
-	X(NOT_CREATED, "not_created")     /* a kernel uses an index or name that the program does not create */  \
+#define TDM_MISMATCH_LIST(X)                                                                                      \
+	X(NOBODY_PUSHES, "nobody_pushes")   /* a kernel waits on a buffer that no kernel of the program pushes */ \
+	X(NOT_CREATED, "not_created")       /* a kernel uses an index or name that the program does not create */ \
 	X(TOO_MANY_PAGES, "too_many_pages") /* more pages at once than the buffer has */
 
 enum tdm_mismatch_kind {

@@ -9,9 +9,9 @@
 #include "base/reserve.h"
 
 enum {
-	DEPTH_MAX = 12,       /* of calls */
-	CONSTANTS_MAX = 12,   /* constants that are made of constants */
-	STEPS_MAX = 20000,    /* of one kernel */
+	DEPTH_MAX = 12,        /* of calls */
+	CONSTANTS_MAX = 12,    /* constants that are made of constants */
+	STEPS_MAX = 20000,     /* of one kernel */
 	BINDINGS_MAX = 400000, /* expressions looked at for one kernel */
 	USES_MAX = 4000,
 	INDEX_MAX = 255
@@ -46,7 +46,8 @@ static void note_gap(
 	if (uses->gaps == 0) {
 		struct tdm_buf buf;
 		tdm_buf_init(&buf);
-		tdm_buf_printf(&buf, "%.*s at %s:%u", TDM_STR_ARG(what), expansion->index->scan->files[file].path, line);
+		tdm_buf_printf(
+			&buf, "%.*s at %s:%u", TDM_STR_ARG(what), expansion->index->scan->files[file].path, line);
 		const char *text = tdm_buf_failed(&buf) ? NULL : tdm_arena_text(expansion->arena, tdm_buf_str(&buf));
 		uses->gap_text = text != NULL ? text : "";
 		tdm_buf_done(&buf);
@@ -228,21 +229,20 @@ static void use_buffer(struct expansion *expansion, const struct frame *frame, c
 	if (!is_index && !is_named)
 		note_gap(expansion, TDM_UNJUDGED_NO_BUFFER, tdm_str_of(tdm_expr_text(buffer, arena)), frame->file,
 			step->line);
-	add_use(expansion,
-		(struct tdm_kernel_use){
-			.action = step->action,
-			.form = step->form,
-			.is_conditional = is_conditional,
-			.in_loop = frame->in_loop || step->in_loop,
-			.file = frame->file,
-			.line = step->line,
-			.index = is_index ? (int32_t)index : -1,
-			.name = name != NULL ? name : "",
-			.buffer = tdm_expr_text(buffer, arena),
-			.pages = tdm_expr_text(pages, arena),
-			.pages_min = bounds.min,
-			.pages_max = bounds.max,
-		});
+	add_use(expansion, (struct tdm_kernel_use){
+				   .action = step->action,
+				   .form = step->form,
+				   .is_conditional = is_conditional,
+				   .in_loop = frame->in_loop || step->in_loop,
+				   .file = frame->file,
+				   .line = step->line,
+				   .index = is_index ? (int32_t)index : -1,
+				   .name = name != NULL ? name : "",
+				   .buffer = tdm_expr_text(buffer, arena),
+				   .pages = tdm_expr_text(pages, arena),
+				   .pages_min = bounds.min,
+				   .pages_max = bounds.max,
+			   });
 }
 
 static void follow(struct expansion *expansion, struct frame *frame);
@@ -290,7 +290,7 @@ static bool is_runtime_file(const struct expansion *expansion, uint32_t file)
 {
 	const char *path = expansion->index->scan->files[file].path;
 	return strstr(path, "tt_metal/hw/") != NULL || strstr(path, "tt_metal/third_party/") != NULL ||
-		strstr(path, "tt_metal/tt-llk/") != NULL;
+	       strstr(path, "tt_metal/tt-llk/") != NULL;
 }
 
 static void follow_call(struct expansion *expansion, const struct frame *frame, const struct tdm_kernel_step *step)

@@ -98,7 +98,8 @@ static const struct tdm_expr *qualified_of(const struct tdm_kernel_reader *reade
 	struct tdm_str text = tdm_node_text(reader->syntax, node);
 	uint32_t last = tdm_kernel_last_name(reader->syntax, node);
 	int index = tdm_kernel_index_of(tdm_node_text(reader->syntax, last));
-	if (index >= 0 && (memmem(text.ptr, text.len, "CBIndex::", 9) != NULL || memmem(text.ptr, text.len, "CB::", 4) != NULL))
+	if (index >= 0 &&
+		(memmem(text.ptr, text.len, "CBIndex::", 9) != NULL || memmem(text.ptr, text.len, "CB::", 4) != NULL))
 		return tdm_expr_number(reader->arena, index);
 	if (text.len > 2 && memcmp(text.ptr, "::", 2) == 0)
 		text = (struct tdm_str){ text.ptr + 2, text.len - 2 };
@@ -267,8 +268,8 @@ static const struct tdm_expr *read(const struct tdm_kernel_reader *reader, uint3
 	case TDM_SYN_parenthesized_expression:
 	case TDM_SYN_type_descriptor:
 	case TDM_SYN_parameter_declaration: /* an argument that the grammar takes for a parameter */
-		return tdm_node_first(syntax, node) != TDM_NODE_NONE ? read(reader, node + 1, depth) :
-								       name_of_text(reader, text);
+		return tdm_node_first(syntax, node) != TDM_NODE_NONE ? read(reader, node + 1, depth)
+								     : name_of_text(reader, text);
 	case TDM_SYN_initializer_list:
 		return list_of(reader, node, depth, TDM_EXPR_LIST, (struct tdm_str){ "", 0 });
 	case TDM_SYN_string_literal:

@@ -15,11 +15,9 @@ static struct tdm_str copy_of(struct tdm_kernel_reader *reader, struct tdm_str t
 int tdm_kernel_add_constant(struct tdm_kernel_reader *reader, struct tdm_str name, const struct tdm_expr *value)
 {
 	struct tdm_kernel_code *code = reader->code;
-	int err = tdm_reserve(
-		&code->constants, &code->constant_cap, code->constant_count + 1, sizeof *code->constants);
+	int err = tdm_reserve(&code->constants, &code->constant_cap, code->constant_count + 1, sizeof *code->constants);
 	if (err == 0)
-		code->constants[code->constant_count++] =
-			(struct tdm_kernel_constant){ copy_of(reader, name), value };
+		code->constants[code->constant_count++] = (struct tdm_kernel_constant){ copy_of(reader, name), value };
 	return err;
 }
 
@@ -72,8 +70,7 @@ int tdm_kernel_read_include(struct tdm_kernel_reader *reader, uint32_t node)
 		return 0;
 	int err = tdm_reserve(&code->includes, &code->include_cap, code->include_count + 1, sizeof *code->includes);
 	if (err == 0)
-		code->includes[code->include_count++] =
-			copy_of(reader, (struct tdm_str){ path.ptr + 1, path.len - 2 });
+		code->includes[code->include_count++] = copy_of(reader, (struct tdm_str){ path.ptr + 1, path.len - 2 });
 	return err;
 }
 

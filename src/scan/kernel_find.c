@@ -21,8 +21,8 @@ static int add_functions(struct tdm_kernel_index *index, uint32_t file)
 	const struct tdm_kernel_code *code = index->scan->files[file].code;
 	for (size_t i = 0; code != NULL && i < code->function_count; i++) {
 		uint64_t hash = tdm_str_hash(code->functions[i].name);
-		int err = tdm_reserve(
-			&index->entries, &index->entry_cap, index->entry_count + 1, sizeof *index->entries);
+		int err =
+			tdm_reserve(&index->entries, &index->entry_cap, index->entry_count + 1, sizeof *index->entries);
 		uint32_t entry = (uint32_t)index->entry_count;
 		if (err != 0)
 			return err;
@@ -90,9 +90,9 @@ static bool has_tail(struct tdm_str path, struct tdm_str tail)
 static struct tdm_str plain_path(struct tdm_str path)
 {
 	for (;;) {
-		size_t skip = path.len >= 2 && memcmp(path.ptr, "./", 2) == 0 ? 2 :
-			path.len >= 3 && memcmp(path.ptr, "../", 3) == 0      ? 3 :
-										0;
+		size_t skip = path.len >= 2 && memcmp(path.ptr, "./", 2) == 0    ? 2
+			      : path.len >= 3 && memcmp(path.ptr, "../", 3) == 0 ? 3
+										 : 0;
 		if (skip == 0)
 			return path;
 		path = (struct tdm_str){ path.ptr + skip, path.len - skip };
@@ -120,7 +120,8 @@ uint32_t tdm_kernel_index_file(
 		if (!has_tail(have, wanted) && !has_tail(wanted, plain_path(have)))
 			continue;
 		size_t shared = common_prefix(have, beside);
-		*is_ambiguous = best != UINT32_MAX && (shared == best_shared || (*is_ambiguous && shared < best_shared));
+		*is_ambiguous =
+			best != UINT32_MAX && (shared == best_shared || (*is_ambiguous && shared < best_shared));
 		if (best == UINT32_MAX || shared > best_shared) {
 			best = file;
 			best_shared = shared;
@@ -141,8 +142,7 @@ void tdm_kernel_index_see(struct tdm_kernel_index *index, uint32_t file)
 		const struct tdm_kernel_code *code = index->scan->files[index->queue[i]].code;
 		for (size_t k = 0; code != NULL && k < code->include_count && index->queue_count < SEEN_MAX; k++) {
 			bool is_ambiguous;
-			uint32_t next =
-				tdm_kernel_index_file(index, code->includes[k], index->queue[i], &is_ambiguous);
+			uint32_t next = tdm_kernel_index_file(index, code->includes[k], index->queue[i], &is_ambiguous);
 			if (next == UINT32_MAX || index->seen[next] == file + 1)
 				continue;
 			index->seen[next] = file + 1;
@@ -153,9 +153,8 @@ void tdm_kernel_index_see(struct tdm_kernel_index *index, uint32_t file)
 
 static uint32_t first_seen(const struct tdm_kernel_index *index, uint32_t entry, struct tdm_str name)
 {
-	while (entry != TDM_MAP_NONE &&
-		(index->seen[index->entries[entry].file] != index->root + 1 ||
-			!tdm_str_eq(tdm_kernel_index_get(index, entry)->name, name)))
+	while (entry != TDM_MAP_NONE && (index->seen[index->entries[entry].file] != index->root + 1 ||
+						!tdm_str_eq(tdm_kernel_index_get(index, entry)->name, name)))
 		entry = index->entries[entry].next;
 	return entry;
 }

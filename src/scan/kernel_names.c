@@ -99,14 +99,15 @@ int tdm_kernel_index_of(struct tdm_str name)
 bool tdm_kernel_is_api(struct tdm_str name)
 {
 	/* Nothing whose name speaks of moving pages is harmless, whatever else it is called. */
-	static const char *const movers[] = { "push", "pop", "wait_front", "reserve", "wait_tiles", "free_tiles", NULL };
+	static const char *const movers[] = { "push", "pop", "wait_front", "reserve", "wait_tiles", "free_tiles",
+		NULL };
 	for (size_t i = 0; movers[i] != NULL; i++)
 		if (contains(name, movers[i]))
 			return false;
 	static const char *const prefixes[] = { "get_", "noc_", "tile_regs_", "reconfig_data_format", "pack_reconfig_",
-		"llk_", "async_", "set_", "is_", "fabric_", "to_noc_", "to_chip_", "TTI_", "mailbox_", "std::",
-		"next_", "welford_", "send_payload", "topk_", "write_zeros_l1_", "__builtin_", "DPRINT", "DeviceZone",
-		"dprint", NULL };
+		"llk_", "async_", "set_", "is_", "fabric_", "to_noc_", "to_chip_", "TTI_", "mailbox_", "std::", "next_",
+		"welford_", "send_payload", "topk_", "write_zeros_l1_", "__builtin_", "DPRINT", "DeviceZone", "dprint",
+		NULL };
 	for (size_t i = 0; prefixes[i] != NULL; i++)
 		if (begins_with(name, prefixes[i]))
 			return true;
@@ -116,17 +117,18 @@ bool tdm_kernel_is_api(struct tdm_str name)
 	for (size_t i = 0; suffixes[i] != NULL; i++)
 		if (ends_with(name, suffixes[i]))
 			return true;
-	static const char *const names[] = { "TensorAccessor", "TensorAccessorArgs", "CoreLocalMem", "defined", "set", "min",
-		"max", "PACK", "UNPACK", "MATH", "sizeof", "CircularBuffer", "DataflowBuffer", "CB", "wait", "ASSERT",
-		"static_assert", "up", "wait_min", "inc", "acquire_dst", "release_dst", "ACQ", "REL", "matmul_block",
-		"init_sfpu", "pack_untilize_dest", "tilize_block", "untilize_block", "pack_untilize_block", "unary_bcast",
-		"div_up", "round_up", "ceil_div", "decltype", "__attribute__", "invalidate_l1_cache", "Semaphore", "Noc",
-		"InterleavedAddrGen", "InterleavedAddrGenFast", "ShardedAddrGen", "UnicastEndpoint", "MulticastEndpoint",
-		"read_tile_value", "int", "uint32_t", "uint16_t", "uint8_t", "uint64_t", "float", "bool", "memcpy",
-		"memset", "move", "swap", "size", "data", "begin", "end", "get", "write_tile_value", "experimental",
-		"abs", "tt_memmove", "bit_cast", "copy_dest_values", "Noc", "multicast", "set_multicast", "AllocatorBank",
-		"increment_arg_idx", "num_compile_time_args", "enable_reload", "fill", "ALIGN", "FORCE_INLINE", "make_tuple",
-		"tie", "tuple", "array", "pair", "forward", "apply", "copy_block_matmul_partials", NULL };
+	static const char *const names[] = { "TensorAccessor", "TensorAccessorArgs", "CoreLocalMem", "defined", "set",
+		"min", "max", "PACK", "UNPACK", "MATH", "sizeof", "CircularBuffer", "DataflowBuffer", "CB", "wait",
+		"ASSERT", "static_assert", "up", "wait_min", "inc", "acquire_dst", "release_dst", "ACQ", "REL",
+		"matmul_block", "init_sfpu", "pack_untilize_dest", "tilize_block", "untilize_block",
+		"pack_untilize_block", "unary_bcast", "div_up", "round_up", "ceil_div", "decltype", "__attribute__",
+		"invalidate_l1_cache", "Semaphore", "Noc", "InterleavedAddrGen", "InterleavedAddrGenFast",
+		"ShardedAddrGen", "UnicastEndpoint", "MulticastEndpoint", "read_tile_value", "int", "uint32_t",
+		"uint16_t", "uint8_t", "uint64_t", "float", "bool", "memcpy", "memset", "move", "swap", "size", "data",
+		"begin", "end", "get", "write_tile_value", "experimental", "abs", "tt_memmove", "bit_cast",
+		"copy_dest_values", "Noc", "multicast", "set_multicast", "AllocatorBank", "increment_arg_idx",
+		"num_compile_time_args", "enable_reload", "fill", "ALIGN", "FORCE_INLINE", "make_tuple", "tie", "tuple",
+		"array", "pair", "forward", "apply", "copy_block_matmul_partials", NULL };
 	return is_one_of(name, names);
 }
 

@@ -15,7 +15,7 @@ struct tdm_kernel_variable {
 	const struct tdm_expr *value;
 	uint32_t end;      /* the node at which its scope ends */
 	uint32_t shadowed; /* the variable that had the same name before; UINT32_MAX: none */
-	bool is_buffer; /* it is declared as an object with wait_front() and so on */
+	bool is_buffer;    /* it is declared as an object with wait_front() and so on */
 };
 
 struct tdm_kernel_reader {
@@ -45,8 +45,7 @@ const struct tdm_expr *tdm_kernel_expr(const struct tdm_kernel_reader *reader, u
 /* The arguments of a call or of a template as a LIST; an empty one for TDM_NODE_NONE. */
 const struct tdm_expr *tdm_kernel_expr_list(const struct tdm_kernel_reader *reader, uint32_t node);
 /* The innermost variable of that name; NULL when there is none. */
-const struct tdm_kernel_variable *tdm_kernel_variable_find(
-	const struct tdm_kernel_reader *reader, struct tdm_str name);
+const struct tdm_kernel_variable *tdm_kernel_variable_find(const struct tdm_kernel_reader *reader, struct tdm_str name);
 
 /* The identifier at the end of a callee or of a declarator: "foo" of ns::foo<a>, of x.foo and of *foo[2]. */
 uint32_t tdm_kernel_last_name(const struct tdm_syntax *syntax, uint32_t node);
@@ -63,10 +62,10 @@ void tdm_kernel_finish(struct tdm_kernel_reader *reader); /* sizes, and order */
 void tdm_kernel_settle(struct tdm_kernel_code *code, struct tdm_arena *arena);
 
 /* kernel_names.c */
-bool tdm_kernel_is_buffer_type(struct tdm_str name);                          /* CircularBuffer, DataflowBuffer, CB */
+bool tdm_kernel_is_buffer_type(struct tdm_str name); /* CircularBuffer, DataflowBuffer, CB */
 bool tdm_kernel_action_of(struct tdm_str name, bool is_method, uint8_t *action); /* false: it is no operation */
-bool tdm_kernel_is_api(struct tdm_str name); /* a function of the runtime's device API that moves no pages */
-int tdm_kernel_index_of(struct tdm_str name);   /* 3 of "c_3"; -1 when it is no index */
+bool tdm_kernel_is_api(struct tdm_str name);  /* a function of the runtime's device API that moves no pages */
+int tdm_kernel_index_of(struct tdm_str name); /* 3 of "c_3"; -1 when it is no index */
 
 /*
  * kernel_find.c: files by path, functions and constants by name, over a whole scan. What a file sees is its own
@@ -94,8 +93,8 @@ int tdm_kernel_index_init(struct tdm_kernel_index *index, struct tdm_scan *scan)
 void tdm_kernel_index_done(struct tdm_kernel_index *index);
 
 /*
- * The file that a path names: its path ends in all of `path`, or is all of an end of `path`. If several do, the one that
- * shares most with the path of the file `near`. UINT32_MAX when there is none or, with *is_ambiguous, several.
+ * The file that a path names: its path ends in all of `path`, or is all of an end of `path`. If several do, the one
+ * that shares most with the path of the file `near`. UINT32_MAX when there is none or, with *is_ambiguous, several.
  */
 uint32_t tdm_kernel_index_file(
 	const struct tdm_kernel_index *index, struct tdm_str path, uint32_t near, bool *is_ambiguous);

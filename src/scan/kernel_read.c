@@ -107,8 +107,8 @@ static const struct tdm_expr *parameters_of(struct reading *reading, uint32_t li
 				break;
 			const struct tdm_expr *given =
 				value != TDM_NODE_NONE ? tdm_kernel_expr(&reading->part, value) : NULL;
-			items[count++] = given == NULL ? tdm_expr_name(arena, name) :
-							 tdm_expr_make(arena, TDM_EXPR_FIELD, name, &given, 1);
+			items[count++] = given == NULL ? tdm_expr_name(arena, name)
+						       : tdm_expr_make(arena, TDM_EXPR_FIELD, name, &given, 1);
 		}
 	return tdm_expr_make(arena, TDM_EXPR_LIST, (struct tdm_str){ "", 0 }, items, count);
 }
@@ -130,8 +130,7 @@ static bool is_main(struct tdm_str name)
 static int add_function(struct reading *reading, struct tdm_kernel_function function, uint32_t end)
 {
 	struct tdm_kernel_code *code = reading->part.code;
-	int err = tdm_reserve(
-		&code->functions, &code->function_cap, code->function_count + 1, sizeof *code->functions);
+	int err = tdm_reserve(&code->functions, &code->function_cap, code->function_count + 1, sizeof *code->functions);
 	if (err == 0)
 		err = open_region(reading, (struct region){ .end = end, .is_scope = true, .is_function = true });
 	if (err != 0)
@@ -184,8 +183,8 @@ static int enter_lambda(struct reading *reading, uint32_t node)
 {
 	const struct tdm_syntax *syntax = reading->part.syntax;
 	uint32_t end = syntax->nodes[node].next;
-	uint32_t list = tdm_node_with_role(
-		syntax, tdm_node_with_role(syntax, node, TDM_ROLE_declarator), TDM_ROLE_parameters);
+	uint32_t list =
+		tdm_node_with_role(syntax, tdm_node_with_role(syntax, node, TDM_ROLE_declarator), TDM_ROLE_parameters);
 	int err;
 	if (reading->lambda == node) {
 		struct tdm_kernel_function function = {
@@ -257,8 +256,9 @@ static int add_operation(struct reading *reading, uint32_t call, uint8_t action,
 /* Calls that say what an expression is, and that tdm_kernel_expr() knows. */
 static bool is_plain_value(struct tdm_str name)
 {
-	static const char *const names[] = { "get_compile_time_arg_val", "get_named_compile_time_arg_val", "get_arg_val",
-		"get_arg", "get_common_arg_val", "static_cast", "reinterpret_cast", "get_write_ptr", "get_read_ptr" };
+	static const char *const names[] = { "get_compile_time_arg_val", "get_named_compile_time_arg_val",
+		"get_arg_val", "get_arg", "get_common_arg_val", "static_cast", "reinterpret_cast", "get_write_ptr",
+		"get_read_ptr" };
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (tdm_str_is(name, names[i]))
 			return true;
@@ -277,19 +277,18 @@ static int read_call(struct reading *reading, uint32_t node)
 			is_method ? tdm_node_with_role(syntax, function, TDM_ROLE_argument) : TDM_NODE_NONE);
 	if (is_plain_value(name) || current_function(reading) == NULL)
 		return 0;
-	return add_step(reading,
-		(struct tdm_kernel_step){
-			.is_call = true,
-			.line = tdm_walk_node_line(reading->part.walk, node),
-			.callee = copy_of(reading, name),
-			.is_method = is_method,
-			.buffer = &tdm_expr_nothing,
-			.pages = &tdm_expr_nothing,
-			.template_args =
-				tdm_kernel_expr_list(&reading->part, tdm_kernel_template_args(syntax, function)),
-			.args = tdm_kernel_expr_list(
-				&reading->part, tdm_node_with_role(syntax, node, TDM_ROLE_arguments)),
-		});
+	return add_step(reading, (struct tdm_kernel_step){
+					 .is_call = true,
+					 .line = tdm_walk_node_line(reading->part.walk, node),
+					 .callee = copy_of(reading, name),
+					 .is_method = is_method,
+					 .buffer = &tdm_expr_nothing,
+					 .pages = &tdm_expr_nothing,
+					 .template_args = tdm_kernel_expr_list(
+						 &reading->part, tdm_kernel_template_args(syntax, function)),
+					 .args = tdm_kernel_expr_list(
+						 &reading->part, tdm_node_with_role(syntax, node, TDM_ROLE_arguments)),
+				 });
 }
 
 /* An object of a class is made with arguments: its constructor is called. */
@@ -313,8 +312,7 @@ static int read_construction(struct reading *reading, uint32_t declaration)
 			.callee = copy_of(reading, tdm_node_text(syntax, last)),
 			.buffer = &tdm_expr_nothing,
 			.pages = &tdm_expr_nothing,
-			.template_args =
-				tdm_kernel_expr_list(&reading->part, tdm_kernel_template_args(syntax, type)),
+			.template_args = tdm_kernel_expr_list(&reading->part, tdm_kernel_template_args(syntax, type)),
 			.args = tdm_kernel_expr_list(&reading->part, args),
 		});
 }
@@ -346,7 +344,7 @@ static bool is_decision(const struct tdm_syntax *syntax, uint32_t node)
 	case TDM_SYN_binary_expression: {
 		struct tdm_str sign = tdm_node_text(syntax, tdm_node_with_role(syntax, node, TDM_ROLE_operator));
 		return tdm_str_is(sign, "&&") || tdm_str_is(sign, "||") || tdm_str_is(sign, "and") ||
-			tdm_str_is(sign, "or");
+		       tdm_str_is(sign, "or");
 	}
 	default:
 		return false;
@@ -406,7 +404,7 @@ static struct region region_of(const struct tdm_syntax *syntax, uint32_t node)
 static void note_exit(struct reading *reading, enum tdm_syntax_kind kind)
 {
 	bool is_exit = kind == TDM_SYN_return_statement || kind == TDM_SYN_break_statement ||
-		kind == TDM_SYN_continue_statement;
+		       kind == TDM_SYN_continue_statement;
 	if (!is_exit || reading->conditions == 0)
 		return;
 	reading->was_left = true;
@@ -428,7 +426,7 @@ static bool is_type_word(struct tdm_str text)
 	bool is_word = text.len > 2 && memcmp(text.ptr + text.len - 2, "_t", 2) == 0;
 	for (size_t i = 0; i < text.len; i++)
 		is_word &= text.ptr[i] == '_' || (text.ptr[i] >= 'a' && text.ptr[i] <= 'z') ||
-			(text.ptr[i] >= '0' && text.ptr[i] <= '9');
+			   (text.ptr[i] >= '0' && text.ptr[i] <= '9');
 	return is_word;
 }
 
@@ -449,7 +447,7 @@ static void note_error(struct reading *reading, uint32_t node)
 	struct tdm_str text = tdm_node_text(reading->part.syntax, node);
 	bool is_before_body = reading->function == NO_FUNCTION || node < reading->body;
 	bool is_word = text.len < 40 && tdm_node_child_count(reading->part.syntax, node) == 1 &&
-		memchr(text.ptr, ' ', text.len) == NULL;
+		       memchr(text.ptr, ' ', text.len) == NULL;
 	if (!(is_before_body && is_word) && !is_type_word(text) && !is_in_directive(reading, node))
 		reading->part.code->is_whole = false;
 }

@@ -89,7 +89,7 @@ static const struct tdm_expr *initial_value(struct tdm_kernel_reader *reader, ui
 	if (value == TDM_NODE_NONE || kind == TDM_SYN_lambda_expression || (is_function && !is_buffer))
 		return NULL;
 	bool is_array = tdm_node_kind(syntax, tdm_node_with_role(syntax, declarator, TDM_ROLE_declarator)) ==
-		TDM_SYN_array_declarator;
+			TDM_SYN_array_declarator;
 	bool is_list = is_function || kind == TDM_SYN_argument_list || kind == TDM_SYN_initializer_list;
 	if (is_list && !is_array && tdm_node_child_count(syntax, value) >= 1 &&
 		(is_buffer || tdm_node_child_count(syntax, value) == 1))
@@ -108,9 +108,9 @@ static bool is_buffer_type(const struct tdm_syntax *syntax, uint32_t declaration
 static bool is_buffer_value(const struct tdm_syntax *syntax, uint32_t declarator)
 {
 	uint32_t value = tdm_node_with_role(syntax, declarator, TDM_ROLE_value);
-	uint32_t made = tdm_node_kind(syntax, value) == TDM_SYN_call_expression ?
-		tdm_node_with_role(syntax, value, TDM_ROLE_function) :
-		tdm_node_with_role(syntax, value, TDM_ROLE_type);
+	uint32_t made = tdm_node_kind(syntax, value) == TDM_SYN_call_expression
+				? tdm_node_with_role(syntax, value, TDM_ROLE_function)
+				: tdm_node_with_role(syntax, value, TDM_ROLE_type);
 	return tdm_kernel_is_buffer_type(tdm_node_text(syntax, tdm_kernel_last_name(syntax, made)));
 }
 
@@ -142,7 +142,7 @@ static int declare_one(struct tdm_kernel_reader *reader, uint32_t declaration, u
 	bool is_buffer = is_buffer_type(syntax, declaration) || is_buffer_value(syntax, declarator);
 	const struct tdm_expr *value = initial_value(reader, declarator, is_buffer);
 	bool is_changing = !is_constant(syntax, declaration) &&
-		tdm_map_find(&reader->changing, tdm_str_hash(name)) != TDM_MAP_NONE;
+			   tdm_map_find(&reader->changing, tdm_str_hash(name)) != TDM_MAP_NONE;
 	const struct tdm_kernel_variable *other = tdm_kernel_variable_find(reader, name);
 	bool is_either = reader->preproc != 0 && other != NULL && other->end == end; /* of an #if and its #else */
 	if (value == NULL || is_changing || is_either)
@@ -170,10 +170,10 @@ int tdm_kernel_declare_parameter(struct tdm_kernel_reader *reader, uint32_t node
 		return 0;
 	const char *copy = tdm_arena_text(reader->arena, name);
 	bool is_changing = tdm_map_find(&reader->changing, tdm_str_hash(name)) != TDM_MAP_NONE;
-	const struct tdm_expr *value = copy == NULL ? &tdm_expr_nothing :
-		is_changing			      ? tdm_expr_name(reader->arena, tdm_str_of(copy)) :
-							tdm_expr_parameter(reader->arena, tdm_str_of(copy));
-	return add_variable(reader,
-		(struct tdm_kernel_variable){
-			.name = name, .value = value, .end = end, .is_buffer = is_buffer_type(syntax, node) });
+	const struct tdm_expr *value = copy == NULL  ? &tdm_expr_nothing
+				       : is_changing ? tdm_expr_name(reader->arena, tdm_str_of(copy))
+						     : tdm_expr_parameter(reader->arena, tdm_str_of(copy));
+	return add_variable(
+		reader, (struct tdm_kernel_variable){
+				.name = name, .value = value, .end = end, .is_buffer = is_buffer_type(syntax, node) });
 }
