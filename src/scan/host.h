@@ -171,6 +171,9 @@ void host_create(struct host_frame *frame, const struct tdm_expr *object, const 
 struct host_made *host_made_of(const struct tdm_expr *expr); /* NULL when it is none */
 bool host_method(struct host_frame *frame, uint32_t call, struct tdm_str method, const struct tdm_expr **result);
 bool host_is_null(const struct tdm_expr *expr);
+/* A list whose last element is nothing is open: what comes after it is not known. */
+bool host_opens_list(struct tdm_str method);
+void host_open_list(struct host_frame *frame, uint32_t target);
 
 /* host_walk.c */
 void host_walk_body(struct host_frame *frame, uint32_t body);

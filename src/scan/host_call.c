@@ -523,7 +523,8 @@ static const struct tdm_expr *known_call(
 			       : value;
 	}
 	if (tdm_str_is(name, "make_tuple") || tdm_str_is(name, "make_pair") || tdm_str_is(name, "tie") ||
-		tdm_str_is(name, "tuple"))
+		tdm_str_is(name, "tuple") || tdm_str_is(name, "ReaderDataMovementConfig") ||
+		tdm_str_is(name, "WriterDataMovementConfig"))
 		return list_of(frame, arguments);
 	if (tdm_str_is(name, "CreateCircularBuffer"))
 		return create_buffer(frame, call, arguments);
@@ -532,13 +533,20 @@ static const struct tdm_expr *known_call(
 	return NULL;
 }
 
-/* A call that nobody follows: its arguments may still create something. */
+/* A call that nobody follows: its arguments may still create something, and it may add to a list. */
 static const struct tdm_expr *unfollowed(struct host_frame *frame, uint32_t call, const struct arguments *arguments)
 {
 	for (uint32_t i = 0; frame->is_eager && i < arguments->count; i++)
 		if (host_is_hot(frame->source, arguments->nodes[i]) &&
 			tdm_node_kind(frame->source->syntax, arguments->nodes[i]) != TDM_SYN_lambda_expression)
 			host_typed(frame, host_eval(frame, arguments->nodes[i]), arguments->nodes[i]);
+	uint32_t function = tdm_node_with_role(frame->source->syntax, call, TDM_ROLE_function);
+	struct tdm_str name = host_last_name(frame->source, function);
+	bool may_add = memmem(name.ptr, name.len, "append", 6) != NULL || memmem(name.ptr, name.len, "add", 3) != NULL ||
+		       memmem(name.ptr, name.len, "push", 4) != NULL;
+	for (uint32_t i = 0; may_add && i < arguments->count; i++)
+		if (tdm_node_kind(frame->source->syntax, arguments->nodes[i]) == TDM_SYN_identifier)
+			host_open_list(frame, arguments->nodes[i]);
 	return host_unknown(frame, call);
 }
 

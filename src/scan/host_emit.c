@@ -149,13 +149,17 @@ static bool depends(const struct tdm_expr *expr)
 	return expr != NULL && tdm_expr_has_parameter(expr);
 }
 
-/* A helper makes buffers whose index or name its caller gives, or one buffer whose size its caller gives. */
+/* A helper makes buffers whose index or name its caller gives, or one buffer whose size its caller gives; or it only
+ * makes kernels, whose source its caller gives. */
 bool host_is_helper(const struct host *host, struct tdm_str name)
 {
 	size_t count = 0;
-	bool names_given = false, sizes_given = false;
+	bool names_given = false, sizes_given = false, sources_given = false;
 	for (const struct host_made *made = host->first; made != NULL; made = made->next) {
 		struct tdm_buffer_facts facts;
+		if (made->type == HOST_TYPE_KERNEL)
+			sources_given |= depends(tdm_expr_field(made->latest, "source")) ||
+					 depends(tdm_expr_field(made->latest, "kernel_source"));
 		if (made->type == HOST_TYPE_KERNEL || made->is_replaced)
 			continue;
 		const struct tdm_expr *object = made->creations != NULL ? made->creations->object : made->latest;
@@ -164,7 +168,8 @@ bool host_is_helper(const struct host *host, struct tdm_str name)
 		names_given |= depends(facts.index) || depends(facts.name);
 		sizes_given |= depends(facts.total) || depends(facts.page);
 	}
-	return names_given || (count == 1 && sizes_given && tdm_name_is_creator(name));
+	return names_given || (count == 1 && sizes_given && tdm_name_is_creator(name)) ||
+	       (count == 0 && sources_given);
 }
 
 static struct tdm_scan_place *place_at(struct host *host, uint32_t byte)
