@@ -112,6 +112,7 @@ struct tdm_kernel_use {
 	X(NOT_PARSED, "the source of a kernel was not read wholly")                              \
 	X(NO_BUFFER, "a kernel uses a buffer whose index could not be computed")                 \
 	X(UNKNOWN_CALL, "a kernel calls a function whose source is not among the scanned files") \
+	X(HOST_KERNELS, "not all kernels of the program are known")                           \
 	X(HOST_BUFFERS, "not all buffers of the program are known")                              \
 	X(ELSEWHERE, "another core may fill the buffer")                                         \
 	X(CONDITIONAL, "it only happens under a condition")                                      \

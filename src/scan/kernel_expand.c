@@ -176,18 +176,24 @@ static const struct tdm_expr *bind(
 	return value != NULL ? value : bound;
 }
 
-/* The name of the dataflow buffer that an accessor is bound to; the accessor itself when that is unknown. */
-static const char *bound_name(const struct expansion *expansion, struct tdm_str accessor)
+/* The dataflow buffer that an accessor is bound to. NULL when it is not known; *is_unbound: surely none. */
+static const struct tdm_expr *bound_buffer(const struct expansion *expansion, struct tdm_str accessor, bool *is_unbound)
 {
 	const struct tdm_expr *bindings = expansion->given->bindings;
 	struct tdm_str wanted = after(accessor, strlen("dfb::"));
-	for (uint32_t i = 0; bindings->op == TDM_EXPR_LIST && i < bindings->arg_count; i++) {
+	*is_unbound = false;
+	if (bindings->op != TDM_EXPR_LIST)
+		return NULL;
+	bool is_complete = true;
+	for (uint32_t i = 0; i < bindings->arg_count; i++) {
 		const struct tdm_expr *name = tdm_expr_field(bindings->args[i], "accessor_name");
-		const struct tdm_expr *spec = tdm_expr_field(bindings->args[i], "dfb_spec_name");
-		if (name != NULL && name->op == TDM_EXPR_STRING && tdm_str_eq(name->text, wanted) && spec != NULL)
-			return tdm_expr_plain_text(spec, expansion->arena);
+		bool is_known = name != NULL && name->op == TDM_EXPR_STRING;
+		is_complete &= is_known;
+		if (is_known && tdm_str_eq(name->text, wanted))
+			return tdm_expr_field(bindings->args[i], "dfb_spec_name");
 	}
-	return tdm_arena_text(expansion->arena, accessor);
+	*is_unbound = is_complete;
+	return NULL;
 }
 
 /* Adds a use, or makes one that is there already less conditional. */
@@ -209,40 +215,83 @@ static void add_use(struct expansion *expansion, struct tdm_kernel_use use)
 		uses->list[uses->count++] = use;
 }
 
+/* What an operation is about, as far as it is known. */
+struct target {
+	int32_t index;                /* -1: no circular buffer */
+	const char *name;             /* "": no dataflow buffer */
+	const struct tdm_expr *other; /* both are possible: the second of two buffers; NULL when there is one */
+};
+
+static struct target named_target(struct expansion *expansion, struct tdm_str accessor, const struct tdm_expr *spec)
+{
+	struct target target = { -1, "", NULL };
+	bool is_unbound = false;
+	if (spec == NULL)
+		spec = bound_buffer(expansion, accessor, &is_unbound);
+	if (spec != NULL && spec->op == TDM_EXPR_CHOOSE) {
+		target.other = spec->args[2];
+		spec = spec->args[1];
+	}
+	if (is_unbound)
+		target.name = tdm_arena_text(expansion->arena, accessor);
+	else if (spec != NULL && (spec->op == TDM_EXPR_STRING || spec->op == TDM_EXPR_NAME))
+		target.name = tdm_expr_plain_text(spec, expansion->arena);
+	target.name = target.name != NULL ? target.name : "";
+	return target;
+}
+
+static struct target target_of(struct expansion *expansion, const struct tdm_expr *buffer)
+{
+	struct target target = { -1, "", NULL };
+	int64_t index;
+	if (tdm_expr_value(buffer, expansion->given->settings, &index) == 0 && index >= 0 && index <= INDEX_MAX)
+		target.index = (int32_t)index;
+	else if (buffer->op == TDM_EXPR_NAME && begins_with(buffer->text, "dfb::"))
+		target = named_target(expansion, buffer->text, NULL);
+	return target;
+}
+
+static void record(struct expansion *expansion, const struct frame *frame, const struct tdm_kernel_step *step,
+	const struct tdm_expr *buffer, struct target target, bool is_conditional)
+{
+	struct tdm_arena *arena = expansion->arena;
+	const struct tdm_expr *pages = bind(expansion, frame, step->pages, 0);
+	struct tdm_bounds bounds = tdm_expr_eval(pages, expansion->given->settings);
+	if (target.index < 0 && target.name[0] == '\0')
+		note_gap(expansion, TDM_UNJUDGED_NO_BUFFER, tdm_str_of(tdm_expr_text(buffer, arena)), frame->file,
+			step->line);
+	add_use(expansion,
+		(struct tdm_kernel_use){
+			.action = step->action,
+			.form = step->form,
+			.is_conditional = is_conditional,
+			.in_loop = frame->in_loop || step->in_loop,
+			.file = frame->file,
+			.line = step->line,
+			.index = target.index,
+			.name = target.name,
+			.buffer = tdm_expr_text(buffer, arena),
+			.pages = tdm_expr_text(pages, arena),
+			.pages_min = bounds.min,
+			.pages_max = bounds.max,
+		});
+}
+
 /* One operation; a choice between two buffers is two operations under a condition. */
 static void use_buffer(struct expansion *expansion, const struct frame *frame, const struct tdm_kernel_step *step,
 	const struct tdm_expr *buffer, bool is_conditional)
 {
-	struct tdm_arena *arena = expansion->arena;
-	const struct tdm_settings *settings = expansion->given->settings;
-	int64_t index;
-	bool is_index = tdm_expr_value(buffer, settings, &index) == 0 && index >= 0 && index <= INDEX_MAX;
-	if (!is_index && buffer->op == TDM_EXPR_CHOOSE) {
+	struct target target = target_of(expansion, buffer);
+	if (target.index < 0 && buffer->op == TDM_EXPR_CHOOSE) {
 		use_buffer(expansion, frame, step, buffer->args[1], true);
 		use_buffer(expansion, frame, step, buffer->args[2], true);
 		return;
 	}
-	bool is_named = buffer->op == TDM_EXPR_NAME && begins_with(buffer->text, "dfb::");
-	const struct tdm_expr *pages = bind(expansion, frame, step->pages, 0);
-	struct tdm_bounds bounds = tdm_expr_eval(pages, settings);
-	const char *name = is_named ? bound_name(expansion, buffer->text) : "";
-	if (!is_index && !is_named)
-		note_gap(expansion, TDM_UNJUDGED_NO_BUFFER, tdm_str_of(tdm_expr_text(buffer, arena)), frame->file,
-			step->line);
-	add_use(expansion, (struct tdm_kernel_use){
-				   .action = step->action,
-				   .form = step->form,
-				   .is_conditional = is_conditional,
-				   .in_loop = frame->in_loop || step->in_loop,
-				   .file = frame->file,
-				   .line = step->line,
-				   .index = is_index ? (int32_t)index : -1,
-				   .name = name != NULL ? name : "",
-				   .buffer = tdm_expr_text(buffer, arena),
-				   .pages = tdm_expr_text(pages, arena),
-				   .pages_min = bounds.min,
-				   .pages_max = bounds.max,
-			   });
+	record(expansion, frame, step, buffer, target, is_conditional || target.other != NULL);
+	while (target.other != NULL) {
+		target = named_target(expansion, buffer->text, target.other);
+		record(expansion, frame, step, buffer, target, true);
+	}
 }
 
 static void follow(struct expansion *expansion, struct frame *frame);

@@ -274,6 +274,7 @@ static int judge_program(struct program *program)
 {
 	const struct tdm_scan_file *file = program->file;
 	program->knows_buffers = knows_buffers(program);
+	program->gaps = file->unread_kernel_line != 0 ? 1u << TDM_UNJUDGED_HOST_KERNELS : 0;
 	for (size_t i = 0; i < file->kernel_count; i++)
 		if (is_in_program(program, &file->kernels[i]))
 			program->gaps |= file->kernels[i].uses->gaps;

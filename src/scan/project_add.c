@@ -85,7 +85,7 @@ static struct tdm_str span(const struct finder *finder, uint32_t start, uint32_t
 	return (struct tdm_str){ finder->text.ptr + start, end - start };
 }
 
-/* Goes on to the brace that closes the one just read. *creates: whether a name that creates buffers is in between. */
+/* Goes on to the brace that closes the one just read. *creates: whether a name that creates something is in between. */
 static uint32_t skip_braces(struct finder *finder, bool *creates)
 {
 	uint32_t depth = 1;
@@ -95,7 +95,7 @@ static uint32_t skip_braces(struct finder *finder, bool *creates)
 		if (token.kind == TDM_TOKEN_NAME) {
 			uint8_t sense = *creates ? TDM_SENSE_NONE
 						 : tdm_name_meaning(tdm_token_text(&finder->lexer, token)).sense;
-			*creates |= sense == TDM_SENSE_TYPE || sense == TDM_SENSE_HELPER;
+			*creates |= sense == TDM_SENSE_TYPE || sense == TDM_SENSE_HELPER || sense == TDM_SENSE_KERNEL;
 		} else if (token.kind == TDM_TOKEN_MARK && token.mark == '{') {
 			depth++;
 		} else if (token.kind == TDM_TOKEN_MARK && token.mark == '}' && --depth == 0) {
