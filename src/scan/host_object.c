@@ -48,6 +48,16 @@ bool host_is_null(const struct tdm_expr *expr)
 	       tdm_str_is(expr->text, "std::nullopt") || tdm_str_is(expr->text, "nullopt");
 }
 
+/* {{x, y}} and {x, y} alike: the list of formats, which may be in one more pair of braces. */
+const struct tdm_expr *host_unwrapped(const struct tdm_expr *list)
+{
+	while (list != NULL && list->op == TDM_EXPR_LIST && list->arg_count == 1 &&
+		list->args[0]->op == TDM_EXPR_LIST && list->args[0]->arg_count != 0 &&
+		(list->args[0]->args[0]->op == TDM_EXPR_LIST || list->args[0]->args[0]->op == TDM_EXPR_OBJECT))
+		list = list->args[0];
+	return list;
+}
+
 static uint32_t own_line(const struct host_frame *frame, uint32_t node)
 {
 	return node != TDM_NODE_NONE ? tdm_walk_line(frame->host->walk, frame->source->syntax->nodes[node].start) : 0;
@@ -107,11 +117,18 @@ static const char *positional(struct tdm_str type, uint32_t place)
 	return NULL;
 }
 
+/* The value of a field as it is kept: formats without the braces that they may have around them. */
+const struct tdm_expr *host_field_value(struct tdm_str field, const struct tdm_expr *value)
+{
+	return tdm_str_is(field, "format_descriptors") ? host_unwrapped(value) : value;
+}
+
 static const struct tdm_expr *field(struct host *host, struct tdm_str name, const struct tdm_expr *value)
 {
 	const char *copy = tdm_arena_text(host->arena, name);
 	if (copy == NULL)
 		return &tdm_expr_nothing;
+	value = host_field_value(name, value);
 	return tdm_expr_make(host->arena, TDM_EXPR_FIELD, (struct tdm_str){ copy, name.len }, &value, 1);
 }
 
@@ -344,10 +361,28 @@ static void append(struct host_frame *frame, uint32_t target, const struct tdm_e
 	host_assign(frame, target, tdm_expr_make(frame->host->arena, TDM_EXPR_LIST, no_text, args, count + 1));
 }
 
-void host_open_list(struct host_frame *frame, uint32_t target)
+bool host_may_change(struct tdm_str function)
 {
-	if (frame->is_eager && target != TDM_NODE_NONE && host_eval(frame, target)->op == TDM_EXPR_LIST)
-		append(frame, target, &tdm_expr_nothing);
+	static const char *const words[] = { "append", "add", "push", "bind", "attach", "extend" };
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (memmem(function.ptr, function.len, words[i], strlen(words[i])) != NULL)
+			return true;
+	return false;
+}
+
+void host_note_changed(struct host_frame *frame, uint32_t argument)
+{
+	if (!frame->is_eager || argument == TDM_NODE_NONE)
+		return;
+	const struct tdm_expr *value = host_eval(frame, argument);
+	struct host_made *made = host_made_of(value);
+	if (value->op == TDM_EXPR_LIST) {
+		append(frame, argument, &tdm_expr_nothing);
+	} else if (made != NULL && made->type == HOST_TYPE_KERNEL) {
+		made->latest = tdm_expr_with_field(
+			frame->host->arena, value, tdm_str_of("is_changed"), tdm_expr_number(frame->host->arena, 1));
+		host_assign(frame, argument, made->latest);
+	}
 }
 
 static void push(struct host_frame *frame, uint32_t call, uint32_t target, uint32_t arguments)
@@ -402,7 +437,7 @@ bool host_method(struct host_frame *frame, uint32_t call, struct tdm_str method,
 		return true;
 	}
 	if (host_opens_list(method))
-		host_open_list(frame, tdm_str_is(method, "append_to") ? tdm_node_first(syntax, arguments) : target);
+		host_note_changed(frame, tdm_str_is(method, "append_to") ? tdm_node_first(syntax, arguments) : target);
 	bool is_setter = method.len > 4 && (memcmp(method.ptr, "set_", 4) == 0);
 	if (!is_setter && !tdm_str_is(method, "index") && !tdm_str_is(method, "remote_index"))
 		return false;

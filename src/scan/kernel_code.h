@@ -82,8 +82,8 @@ struct tdm_kernel_code {
 	size_t function_count, function_cap;
 	struct tdm_kernel_constant *constants;
 	size_t constant_count, constant_cap;
-	struct tdm_str *includes; /* as written, without quotes or angles */
-	size_t include_count, include_cap;
+	struct tdm_str *macros; /* names of macros that look like functions; sorted */
+	size_t macro_count, macro_cap;
 	bool has_main; /* it defines kernel_main(), or MAIN in a namespace NAMESPACE */
 	bool is_whole; /* all of it parsed and was read */
 	uint32_t lines, code_lines;
@@ -112,7 +112,7 @@ struct tdm_kernel_use {
 	X(NOT_PARSED, "the source of a kernel was not read wholly")                              \
 	X(NO_BUFFER, "a kernel uses a buffer whose index could not be computed")                 \
 	X(UNKNOWN_CALL, "a kernel calls a function whose source is not among the scanned files") \
-	X(HOST_KERNELS, "not all kernels of the program are known")                           \
+	X(HOST_KERNELS, "not all kernels of the program are known")                              \
 	X(HOST_BUFFERS, "not all buffers of the program are known")                              \
 	X(ELSEWHERE, "another core may fill the buffer")                                         \
 	X(CONDITIONAL, "it only happens under a condition")                                      \

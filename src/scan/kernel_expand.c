@@ -260,21 +260,20 @@ static void record(struct expansion *expansion, const struct frame *frame, const
 	if (target.index < 0 && target.name[0] == '\0')
 		note_gap(expansion, TDM_UNJUDGED_NO_BUFFER, tdm_str_of(tdm_expr_text(buffer, arena)), frame->file,
 			step->line);
-	add_use(expansion,
-		(struct tdm_kernel_use){
-			.action = step->action,
-			.form = step->form,
-			.is_conditional = is_conditional,
-			.in_loop = frame->in_loop || step->in_loop,
-			.file = frame->file,
-			.line = step->line,
-			.index = target.index,
-			.name = target.name,
-			.buffer = tdm_expr_text(buffer, arena),
-			.pages = tdm_expr_text(pages, arena),
-			.pages_min = bounds.min,
-			.pages_max = bounds.max,
-		});
+	add_use(expansion, (struct tdm_kernel_use){
+				   .action = step->action,
+				   .form = step->form,
+				   .is_conditional = is_conditional,
+				   .in_loop = frame->in_loop || step->in_loop,
+				   .file = frame->file,
+				   .line = step->line,
+				   .index = target.index,
+				   .name = target.name,
+				   .buffer = tdm_expr_text(buffer, arena),
+				   .pages = tdm_expr_text(pages, arena),
+				   .pages_min = bounds.min,
+				   .pages_max = bounds.max,
+			   });
 }
 
 /* One operation; a choice between two buffers is two operations under a condition. */
@@ -342,11 +341,25 @@ static bool is_runtime_file(const struct expansion *expansion, uint32_t file)
 	       strstr(path, "tt_metal/tt-llk/") != NULL;
 }
 
+/*
+ * Whether a function that was not found cannot move pages: it is one of the runtime's, or all files that the kernel
+ * includes are known and none of those that work with buffers defines it.
+ */
+static bool is_harmless(const struct expansion *expansion, const struct frame *frame, struct tdm_str name)
+{
+	const struct tdm_kernel_index *index = expansion->index;
+	if (tdm_kernel_index_has_macro(index, name))
+		return false;
+	if (tdm_kernel_is_api(name) || is_runtime_file(expansion, frame->file))
+		return true;
+	return !index->has_lost && !tdm_kernel_index_has(index, name);
+}
+
 static void follow_call(struct expansion *expansion, const struct frame *frame, const struct tdm_kernel_step *step)
 {
 	uint32_t entry = tdm_kernel_index_function(expansion->index, step->callee);
 	if (entry == TDM_MAP_NONE) {
-		if (!tdm_kernel_is_api(step->callee) && !is_runtime_file(expansion, frame->file))
+		if (!is_harmless(expansion, frame, step->callee))
 			note_gap(expansion, TDM_UNJUDGED_UNKNOWN_CALL, step->callee, frame->file, step->line);
 		return;
 	}

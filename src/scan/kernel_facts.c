@@ -61,16 +61,13 @@ int tdm_kernel_read_macro(struct tdm_kernel_reader *reader, uint32_t node)
 		tdm_expr_number(reader->arena, index >= 0 ? index : (int64_t)number));
 }
 
-int tdm_kernel_read_include(struct tdm_kernel_reader *reader, uint32_t node)
+int tdm_kernel_read_function_macro(struct tdm_kernel_reader *reader, uint32_t node)
 {
-	const struct tdm_syntax *syntax = reader->syntax;
 	struct tdm_kernel_code *code = reader->code;
-	struct tdm_str path = tdm_node_text(syntax, tdm_node_with_role(syntax, node, TDM_ROLE_path));
-	if (path.len < 3)
-		return 0;
-	int err = tdm_reserve(&code->includes, &code->include_cap, code->include_count + 1, sizeof *code->includes);
+	struct tdm_str name = tdm_node_text(reader->syntax, tdm_node_with_role(reader->syntax, node, TDM_ROLE_name));
+	int err = tdm_reserve(&code->macros, &code->macro_cap, code->macro_count + 1, sizeof *code->macros);
 	if (err == 0)
-		code->includes[code->include_count++] = copy_of(reader, (struct tdm_str){ path.ptr + 1, path.len - 2 });
+		code->macros[code->macro_count++] = copy_of(reader, name);
 	return err;
 }
 
@@ -92,6 +89,12 @@ static void count_lines(struct tdm_kernel_code *code, struct tdm_file_walk *walk
 	}
 }
 
+static int compare_texts(const void *a, const void *b)
+{
+	const struct tdm_str *x = a, *y = b;
+	return strcmp(x->ptr, y->ptr);
+}
+
 static int compare_constants(const void *a, const void *b)
 {
 	const struct tdm_kernel_constant *x = a, *y = b;
@@ -109,6 +112,8 @@ void tdm_kernel_finish(struct tdm_kernel_reader *reader)
 	}
 	if (code->constant_count != 0)
 		qsort(code->constants, code->constant_count, sizeof *code->constants, compare_constants);
+	if (code->macro_count != 0)
+		qsort(code->macros, code->macro_count, sizeof *code->macros, compare_texts);
 	count_lines(code, reader->walk);
 }
 
@@ -130,5 +135,5 @@ void tdm_kernel_settle(struct tdm_kernel_code *code, struct tdm_arena *arena)
 	}
 	code->functions = settled(arena, code->functions, code->function_count * sizeof *code->functions);
 	code->constants = settled(arena, code->constants, code->constant_count * sizeof *code->constants);
-	code->includes = settled(arena, code->includes, code->include_count * sizeof *code->includes);
+	code->macros = settled(arena, code->macros, code->macro_count * sizeof *code->macros);
 }

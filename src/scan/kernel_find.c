@@ -6,7 +6,7 @@
 
 #include "base/reserve.h"
 
-enum { SEEN_MAX = 256 /* files that one kernel includes */ };
+enum { SEEN_MAX = 512 /* files that one kernel includes */ };
 
 static struct tdm_str base_of(struct tdm_str path)
 {
@@ -130,25 +130,77 @@ uint32_t tdm_kernel_index_file(
 	return *is_ambiguous ? UINT32_MAX : best;
 }
 
+/* Headers that come with the compiler or the runtime: what they define moves no pages unless its name says so. */
+static bool is_foreign(const struct tdm_scan_include *include)
+{
+	static const char *const prefixes[] = { "api/", "hostdevcommon/", "tt_metal/hw/", "experimental/", "internal/",
+		"risc_common", "ckernel", "llk_", "noc", "tt_metal/hostdevcommon/", "tensix", "dataflow_api",
+		"compute_kernel_api", "debug/", "dev_mem", "tools/profiler/", "circular_buffer" };
+	if (include->is_system)
+		return true;
+	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+		if (include->path.len > strlen(prefixes[i]) &&
+			memcmp(include->path.ptr, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return false;
+}
+
+static void see_include(struct tdm_kernel_index *index, uint32_t from, const struct tdm_scan_include *include)
+{
+	bool is_ambiguous;
+	uint32_t file = tdm_kernel_index_file(index, include->path, from, &is_ambiguous);
+	if (file == UINT32_MAX) {
+		index->has_lost |= is_ambiguous || !is_foreign(include);
+		return;
+	}
+	if (index->seen[file] == index->root + 1)
+		return;
+	if (index->queue_count == SEEN_MAX) {
+		index->has_lost = true;
+		return;
+	}
+	index->seen[file] = index->root + 1;
+	index->queue[index->queue_count++] = file;
+}
+
 void tdm_kernel_index_see(struct tdm_kernel_index *index, uint32_t file)
 {
 	if (index->root == file)
 		return;
 	index->root = file;
+	index->has_lost = false;
 	index->queue_count = 0;
 	index->seen[file] = file + 1;
 	index->queue[index->queue_count++] = file;
 	for (size_t i = 0; i < index->queue_count; i++) {
-		const struct tdm_kernel_code *code = index->scan->files[index->queue[i]].code;
-		for (size_t k = 0; code != NULL && k < code->include_count && index->queue_count < SEEN_MAX; k++) {
-			bool is_ambiguous;
-			uint32_t next = tdm_kernel_index_file(index, code->includes[k], index->queue[i], &is_ambiguous);
-			if (next == UINT32_MAX || index->seen[next] == file + 1)
-				continue;
-			index->seen[next] = file + 1;
-			index->queue[index->queue_count++] = next;
-		}
+		const struct tdm_scan_file *at = &index->scan->files[index->queue[i]];
+		for (size_t k = 0; k < at->include_count; k++)
+			see_include(index, index->queue[i], &at->includes[k]);
 	}
+}
+
+bool tdm_kernel_index_has(const struct tdm_kernel_index *index, struct tdm_str name)
+{
+	return tdm_map_find(&index->functions, tdm_str_hash(name)) != TDM_MAP_NONE;
+}
+
+static int compare_text(const void *key, const void *item)
+{
+	const struct tdm_str *a = key, *b = item;
+	size_t len = a->len < b->len ? a->len : b->len;
+	int order = memcmp(a->ptr, b->ptr, len);
+	return order != 0 ? order : (a->len > b->len) - (a->len < b->len);
+}
+
+bool tdm_kernel_index_has_macro(const struct tdm_kernel_index *index, struct tdm_str name)
+{
+	for (size_t i = 0; i < index->queue_count; i++) {
+		const struct tdm_kernel_code *code = index->scan->files[index->queue[i]].code;
+		if (code != NULL && code->macro_count != 0 &&
+			bsearch(&name, code->macros, code->macro_count, sizeof name, compare_text) != NULL)
+			return true;
+	}
+	return false;
 }
 
 static uint32_t first_seen(const struct tdm_kernel_index *index, uint32_t entry, struct tdm_str name)

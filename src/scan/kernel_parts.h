@@ -56,7 +56,7 @@ uint32_t tdm_kernel_template_args(const struct tdm_syntax *syntax, uint32_t node
 int tdm_kernel_add_constant(struct tdm_kernel_reader *reader, struct tdm_str name, const struct tdm_expr *value);
 int tdm_kernel_read_enumerators(struct tdm_kernel_reader *reader, uint32_t list);
 int tdm_kernel_read_macro(struct tdm_kernel_reader *reader, uint32_t node); /* one that is a number */
-int tdm_kernel_read_include(struct tdm_kernel_reader *reader, uint32_t node);
+int tdm_kernel_read_function_macro(struct tdm_kernel_reader *reader, uint32_t node);
 void tdm_kernel_finish(struct tdm_kernel_reader *reader); /* sizes, and order */
 /* Moves the lists of `code` from the heap to the arena; one that does not fit is lost, and the arena has failed. */
 void tdm_kernel_settle(struct tdm_kernel_code *code, struct tdm_arena *arena);
@@ -87,6 +87,7 @@ struct tdm_kernel_index {
 	uint32_t *queue;
 	size_t queue_count;
 	uint32_t root;
+	bool has_lost; /* the root includes, directly or not, a file that is not among the scanned ones */
 };
 
 int tdm_kernel_index_init(struct tdm_kernel_index *index, struct tdm_scan *scan); /* 0 or -ENOMEM */
@@ -111,6 +112,11 @@ static inline const struct tdm_kernel_function *tdm_kernel_index_get(
 	const struct tdm_kernel_entry *at = &index->entries[entry];
 	return &index->scan->files[at->file].code->functions[at->function];
 }
+
+/* Whether a function of that name is in any file, seen or not. */
+bool tdm_kernel_index_has(const struct tdm_kernel_index *index, struct tdm_str name);
+/* Whether the root sees a macro of that name that looks like a function. */
+bool tdm_kernel_index_has_macro(const struct tdm_kernel_index *index, struct tdm_str name);
 
 /* The value of a constant that the root sees; NULL when there is none, or when there are several. */
 const struct tdm_expr *tdm_kernel_index_constant(const struct tdm_kernel_index *index, struct tdm_str name);

@@ -30,6 +30,7 @@ static bool is_creator(struct tdm_str name)
 struct window {
 	const struct tdm_lexer *lexer;
 	struct tdm_token before, name, token;
+	uint32_t optional; /* the byte after the last word "optional" */
 };
 
 static bool is_mark(const struct window *window, const char *marks)
@@ -37,13 +38,15 @@ static bool is_mark(const struct window *window, const char *marks)
 	return window->token.kind == TDM_TOKEN_MARK && strchr(marks, window->token.mark) != NULL;
 }
 
-/* The name that creates a kernel: Type{, Type name; Type name{, Type name =, create(; NULL when it creates none. */
+/* The name that creates a kernel: Type{, Type name; Type name{, Type name =, optional<Type>, create(; else NULL. */
 static const struct tdm_token *creating(const struct window *window)
 {
 	if (window->name.kind != TDM_TOKEN_NAME)
 		return NULL;
 	struct tdm_str name = tdm_token_text(window->lexer, window->name);
-	if ((is_mark(window, "{(") && is_type(name)) || (is_mark(window, "(") && is_creator(name)))
+	bool is_optional = window->optional != 0 && window->name.start - window->optional < 64;
+	if ((is_mark(window, "{(") && is_type(name)) || (is_mark(window, ">") && is_optional && is_type(name)) ||
+		(is_mark(window, "(") && is_creator(name)))
 		return &window->name;
 	bool is_variable = window->before.kind == TDM_TOKEN_NAME && is_mark(window, ";{=");
 	return is_variable && is_type(tdm_token_text(window->lexer, window->before)) ? &window->before : NULL;
@@ -71,6 +74,8 @@ static uint32_t first_unread(const struct tdm_file_walk *walk, const uint32_t *l
 		uint32_t line = place != NULL ? tdm_walk_line(walk, place->start) : 0;
 		if (line != 0 && !has_line(lines, count, line))
 			return line;
+		if (window.token.kind == TDM_TOKEN_NAME && tdm_str_is(tdm_token_text(&lexer, window.token), "optional"))
+			window.optional = window.token.end;
 		window.before = window.name;
 		window.name = window.token;
 	}

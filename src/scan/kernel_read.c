@@ -508,8 +508,8 @@ static int read_node(struct reading *reading, uint32_t node)
 		return tdm_kernel_read_enumerators(&reading->part, node);
 	case TDM_SYN_preproc_def:
 		return tdm_kernel_read_macro(&reading->part, node);
-	case TDM_SYN_preproc_include:
-		return tdm_kernel_read_include(&reading->part, node);
+	case TDM_SYN_preproc_function_def:
+		return tdm_kernel_read_function_macro(&reading->part, node);
 	default:
 		return 0;
 	}

@@ -159,6 +159,12 @@ enum tdm_file_state {
 };
 const char *tdm_file_state_name(enum tdm_file_state state);
 
+/* A file that another one includes. */
+struct tdm_scan_include {
+	struct tdm_str path; /* as written */
+	bool is_system;      /* <...> */
+};
+
 struct tdm_scan_file {
 	const char *path;    /* as the user would write it: the argument and what is below it */
 	uint8_t state;       /* enum tdm_file_state */
@@ -176,6 +182,8 @@ struct tdm_scan_file {
 	struct tdm_scan_place *places; /* in the order of the text */
 	size_t place_count, place_cap;
 	const struct tdm_kernel_code *code; /* what the kernel side found in it; NULL when it is no kernel */
+	struct tdm_scan_include *includes;  /* in the order of the text */
+	size_t include_count;
 	struct tdm_arena arena;
 };
 
