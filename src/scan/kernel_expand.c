@@ -333,14 +333,6 @@ static void follow_entry(struct expansion *expansion, const struct frame *frame,
 	follow(expansion, &next);
 }
 
-/* Headers of the runtime: what they call beyond what is read moves no pages. */
-static bool is_runtime_file(const struct expansion *expansion, uint32_t file)
-{
-	const char *path = expansion->index->scan->files[file].path;
-	return strstr(path, "tt_metal/hw/") != NULL || strstr(path, "tt_metal/third_party/") != NULL ||
-	       strstr(path, "tt_metal/tt-llk/") != NULL;
-}
-
 /*
  * Whether a function that was not found cannot move pages: it is one of the runtime's, or all files that the kernel
  * includes are known and none of those that work with buffers defines it.
@@ -348,9 +340,11 @@ static bool is_runtime_file(const struct expansion *expansion, uint32_t file)
 static bool is_harmless(const struct expansion *expansion, const struct frame *frame, struct tdm_str name)
 {
 	const struct tdm_kernel_index *index = expansion->index;
-	if (tdm_kernel_index_has_macro(index, name))
+	if (tdm_kernel_is_runtime(index->scan->files[frame->file].path))
+		return true; /* it was written to be followed no further */
+	if (tdm_kernel_is_mover(name) || tdm_kernel_index_has_macro(index, name))
 		return false;
-	if (tdm_kernel_is_api(name) || is_runtime_file(expansion, frame->file))
+	if (tdm_kernel_is_api(name))
 		return true;
 	return !index->has_lost && !tdm_kernel_index_has(index, name);
 }

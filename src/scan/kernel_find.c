@@ -6,7 +6,7 @@
 
 #include "base/reserve.h"
 
-enum { SEEN_MAX = 512 /* files that one kernel includes */ };
+enum { SEEN_MAX = 512 /* files that one kernel includes */, PATH_BYTES = 4096 };
 
 static struct tdm_str base_of(struct tdm_str path)
 {
@@ -130,27 +130,64 @@ uint32_t tdm_kernel_index_file(
 	return *is_ambiguous ? UINT32_MAX : best;
 }
 
+bool tdm_kernel_is_runtime(const char *path)
+{
+	return strstr(path, "tt_metal/hw/") != NULL || strstr(path, "tt_metal/third_party/") != NULL ||
+		strstr(path, "tt_metal/tt-llk/") != NULL || strstr(path, "tt_metal/hostdevcommon/") != NULL;
+}
+
 /* Headers that come with the compiler or the runtime: what they define moves no pages unless its name says so. */
 static bool is_foreign(const struct tdm_scan_include *include)
 {
 	static const char *const prefixes[] = { "api/", "hostdevcommon/", "tt_metal/hw/", "experimental/", "internal/",
 		"risc_common", "ckernel", "llk_", "noc", "tt_metal/hostdevcommon/", "tensix", "dataflow_api",
-		"compute_kernel_api", "debug/", "dev_mem", "tools/profiler/", "circular_buffer" };
+		"compute_kernel_api", "debug/", "dev_mem", "tools/profiler/", "circular_buffer", "sequencers.h" };
 	if (include->is_system)
 		return true;
 	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-		if (include->path.len > strlen(prefixes[i]) &&
+		if (include->path.len >= strlen(prefixes[i]) &&
 			memcmp(include->path.ptr, prefixes[i], strlen(prefixes[i])) == 0)
 			return true;
 	return false;
 }
 
+/* The path of an include from the folder of the file that has it, "../x.hpp" from a/b/c.cpp: a/x.hpp. 0: too long. */
+static size_t path_from(struct tdm_str file, struct tdm_str include, char *path, size_t cap)
+{
+	size_t len = file.len - base_of(file).len; /* with the slash */
+	if (len + include.len > cap)
+		return 0;
+	memcpy(path, file.ptr, len);
+	while (include.len >= 3 && memcmp(include.ptr, "../", 3) == 0 && len != 0) {
+		const char *slash = len > 1 ? memrchr(path, '/', len - 1) : NULL;
+		len = slash != NULL ? (size_t)(slash + 1 - path) : 0;
+		include = (struct tdm_str){ include.ptr + 3, include.len - 3 };
+	}
+	if (include.len >= 2 && memcmp(include.ptr, "./", 2) == 0)
+		include = (struct tdm_str){ include.ptr + 2, include.len - 2 };
+	memcpy(path + len, include.ptr, include.len);
+	return len + include.len;
+}
+
+/* The file with exactly that path; UINT32_MAX when there is none. */
+static uint32_t exact_file(const struct tdm_kernel_index *index, struct tdm_str path)
+{
+	uint32_t file = tdm_map_find(&index->by_base, tdm_str_hash(base_of(path)));
+	while (file != TDM_MAP_NONE && !tdm_str_is(path, index->scan->files[file].path))
+		file = index->same_base[file];
+	return file;
+}
+
 static void see_include(struct tdm_kernel_index *index, uint32_t from, const struct tdm_scan_include *include)
 {
-	bool is_ambiguous;
-	uint32_t file = tdm_kernel_index_file(index, include->path, from, &is_ambiguous);
+	char path[PATH_BYTES];
+	bool is_ambiguous = false;
+	size_t len = path_from(tdm_str_of(index->scan->files[from].path), include->path, path, sizeof path);
+	uint32_t file = exact_file(index, (struct tdm_str){ path, len });
+	if (file == UINT32_MAX)
+		file = tdm_kernel_index_file(index, include->path, from, &is_ambiguous);
 	if (file == UINT32_MAX) {
-		index->has_lost |= is_ambiguous || !is_foreign(include);
+		index->has_lost |= !is_foreign(include);
 		return;
 	}
 	if (index->seen[file] == index->root + 1)
@@ -174,14 +211,17 @@ void tdm_kernel_index_see(struct tdm_kernel_index *index, uint32_t file)
 	index->queue[index->queue_count++] = file;
 	for (size_t i = 0; i < index->queue_count; i++) {
 		const struct tdm_scan_file *at = &index->scan->files[index->queue[i]];
-		for (size_t k = 0; k < at->include_count; k++)
+		for (size_t k = 0; k < at->include_count && !tdm_kernel_is_runtime(at->path); k++)
 			see_include(index, index->queue[i], &at->includes[k]);
 	}
 }
 
 bool tdm_kernel_index_has(const struct tdm_kernel_index *index, struct tdm_str name)
 {
-	return tdm_map_find(&index->functions, tdm_str_hash(name)) != TDM_MAP_NONE;
+	uint32_t entry = tdm_map_find(&index->functions, tdm_str_hash(name));
+	while (entry != TDM_MAP_NONE && tdm_kernel_is_runtime(index->scan->files[index->entries[entry].file].path))
+		entry = index->entries[entry].next;
+	return entry != TDM_MAP_NONE;
 }
 
 static int compare_text(const void *key, const void *item)

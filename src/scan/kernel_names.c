@@ -96,14 +96,19 @@ int tdm_kernel_index_of(struct tdm_str name)
 	return -1;
 }
 
+bool tdm_kernel_is_mover(struct tdm_str name)
+{
+	static const char *const words[] = { "push", "pop", "wait_front", "reserve", "wait_tiles", "free_tiles", NULL };
+	for (size_t i = 0; words[i] != NULL; i++)
+		if (contains(name, words[i]))
+			return true;
+	return false;
+}
+
 bool tdm_kernel_is_api(struct tdm_str name)
 {
-	/* Nothing whose name speaks of moving pages is harmless, whatever else it is called. */
-	static const char *const movers[] = { "push", "pop", "wait_front", "reserve", "wait_tiles", "free_tiles",
-		NULL };
-	for (size_t i = 0; movers[i] != NULL; i++)
-		if (contains(name, movers[i]))
-			return false;
+	if (tdm_kernel_is_mover(name))
+		return false;
 	static const char *const prefixes[] = { "get_", "noc_", "tile_regs_", "reconfig_data_format", "pack_reconfig_",
 		"llk_", "async_", "set_", "is_", "fabric_", "to_noc_", "to_chip_", "TTI_", "mailbox_", "std::", "next_",
 		"welford_", "send_payload", "topk_", "write_zeros_l1_", "__builtin_", "DPRINT", "DeviceZone", "dprint",

@@ -64,6 +64,7 @@ void tdm_kernel_settle(struct tdm_kernel_code *code, struct tdm_arena *arena);
 /* kernel_names.c */
 bool tdm_kernel_is_buffer_type(struct tdm_str name); /* CircularBuffer, DataflowBuffer, CB */
 bool tdm_kernel_action_of(struct tdm_str name, bool is_method, uint8_t *action); /* false: it is no operation */
+bool tdm_kernel_is_mover(struct tdm_str name); /* its name speaks of moving pages */
 bool tdm_kernel_is_api(struct tdm_str name);  /* a function of the runtime's device API that moves no pages */
 int tdm_kernel_index_of(struct tdm_str name); /* 3 of "c_3"; -1 when it is no index */
 
@@ -113,7 +114,9 @@ static inline const struct tdm_kernel_function *tdm_kernel_index_get(
 	return &index->scan->files[at->file].code->functions[at->function];
 }
 
-/* Whether a function of that name is in any file, seen or not. */
+/* Whether a path is that of a file of the runtime itself. */
+bool tdm_kernel_is_runtime(const char *path);
+/* Whether a function of that name is in any file but those of the runtime, seen or not. */
 bool tdm_kernel_index_has(const struct tdm_kernel_index *index, struct tdm_str name);
 /* Whether the root sees a macro of that name that looks like a function. */
 bool tdm_kernel_index_has_macro(const struct tdm_kernel_index *index, struct tdm_str name);
