@@ -548,6 +548,11 @@ static void capture_text(const struct words *w)
 	tdm_buf_printf(w->out, "%s%s\n", name == NULL ? "." : "", off);
 }
 
+static void source_text(const struct words *w)
+{
+	tdm_finding_source_text(w->view, w->finding, w->out);
+}
+
 static const struct {
 	void (*text)(const struct words *w);
 	const char *const *sentences; /* by code; NULL: the analyser writes them */
@@ -558,7 +563,8 @@ static const struct {
 	[TDM_FAMILY_CAPTURE] = { capture_text, NULL },
 	[TDM_FAMILY_FAILURE] = { failure_text, failures },
 	[TDM_FAMILY_PRESSURE] = { pressure_text, NULL },
-	[TDM_FAMILY_BUDGET] = { capture_text, NULL },
+	[TDM_FAMILY_BUDGET] = { source_text, NULL },
+	[TDM_FAMILY_SCAN] = { source_text, NULL },
 	[TDM_FAMILY_RUN] = { run_text, NULL },
 };
 
