@@ -549,7 +549,7 @@ static void capture_text(const struct words *w)
 
 static const struct {
 	void (*text)(const struct words *w); /* NULL: tdm_finding_source_text() */
-	const char *const *sentences; /* by code; NULL: the analyser writes them */
+	const char *const *sentences;        /* by code; NULL: the analyser writes them */
 } families[TDM_FAMILIES] = {
 	[TDM_FAMILY_DOCTOR] = { doctor_text, NULL },
 	[TDM_FAMILY_LEAK] = { leak_text, leak_sentences },

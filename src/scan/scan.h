@@ -134,6 +134,7 @@ struct tdm_scan_kernel {
 
 /* A place in the text that creates a buffer, counted without the syntax tree. */
 struct tdm_scan_place {
+	uint32_t byte; /* of the name, in the text */
 	uint32_t line;
 	uint8_t shape;       /* enum tdm_shape */
 	uint8_t grasp;       /* enum tdm_grasp */
