@@ -124,7 +124,7 @@ const struct tdm_expr *tdm_expr_with_field(
 	if (result == NULL || made->op != TDM_EXPR_OBJECT)
 		return made;
 	*result = *made;
-	result->line = object->line;
+	result->opaque = object->opaque;
 	return result;
 }
 

@@ -82,11 +82,10 @@ struct tdm_expr {
 	uint16_t depth;
 	uint32_t nodes; /* in the whole tree */
 	uint32_t arg_count;
-	uint32_t line; /* OBJECT: where it was written; 0 when unknown */
 	int64_t number;
 	struct tdm_str text;
 	const struct tdm_data_format *format;
-	const void *opaque;
+	const void *opaque; /* OPAQUE and OBJECT: something of the walker's own; survives tdm_expr_with_field() */
 	const struct tdm_expr **args;
 };
 

@@ -63,6 +63,23 @@ static int32_t index_of(const struct tdm_expr *expr, const struct tdm_settings *
 	return is_index ? (int32_t)number : -1;
 }
 
+static bool is_null(const struct tdm_expr *expr)
+{
+	if (expr->op == TDM_EXPR_NUMBER)
+		return expr->number == 0;
+	return expr->op == TDM_EXPR_NAME &&
+	       (tdm_str_is(expr->text, "nullptr") || tdm_str_is(expr->text, "std::nullopt") ||
+		       tdm_str_is(expr->text, "nullopt") || tdm_str_is(expr->text, "None"));
+}
+
+/* Whether it is a view in every case: no choice leads to none. */
+static bool is_sure_view(const struct tdm_expr *view_of)
+{
+	if (view_of == NULL || is_null(view_of))
+		return false;
+	return view_of->op != TDM_EXPR_CHOOSE || (is_sure_view(view_of->args[1]) && is_sure_view(view_of->args[2]));
+}
+
 static bool is_missing(const struct tdm_expr *expr)
 {
 	return expr == NULL || expr->op == TDM_EXPR_NOTHING;
@@ -117,7 +134,8 @@ int tdm_walk_add_buffer(struct tdm_file_walk *walk, const struct tdm_buffer_fact
 		.defined_line = facts->defined_line != 0 ? facts->defined_line : facts->line,
 		.kind = facts->kind,
 		.shape = facts->shape,
-		.is_view = facts->view_of != NULL,
+		.is_view = is_sure_view(facts->view_of),
+		.may_be_view = facts->view_of != NULL && !is_null(facts->view_of) && !is_sure_view(facts->view_of),
 		.in_loop = facts->in_loop,
 		.index = index_of(facts->index, walk->settings),
 		.also_index = index_of(facts->also_index, walk->settings),

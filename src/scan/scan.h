@@ -97,6 +97,7 @@ struct tdm_scan_buffer {
 	uint8_t strategy;       /* enum tdm_strategy */
 	uint8_t grasp;          /* enum tdm_grasp: WHOLLY or PARTLY */
 	bool is_view;           /* it has no bytes of its own */
+	bool may_be_view;       /* whether it is one is decided when the program runs: `view_of` says how */
 	bool in_loop;           /* the call is in a loop: there may be several */
 	int32_t index;          /* of the circular buffer; -1 when unknown or named */
 	int32_t also_index;     /* a second index on the same memory; -1 when there is none */

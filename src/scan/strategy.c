@@ -2,7 +2,7 @@
  * The rules, the first that applies:
  *   1. no size: unknown;
  *   2. nothing in it is unknown but data formats: fixed;
- *   3. it has an upper bound whatever the unknowns are, or it is the smaller of two sizes: adaptive;
+ *   3. it has an upper bound whatever the unknowns are, or each of them is limited by a min(): adaptive;
  *   4. otherwise it grows with its unknowns: data-dependent.
  * Settings of the user do not make a size fixed: they say what it is in one case.
  */
@@ -14,6 +14,7 @@ enum { NAMES_SHOWN = 3 };
 struct contents {
 	struct tdm_str names[NAMES_SHOWN]; /* unknowns, apart */
 	uint32_t name_count;
+	uint32_t free_count;        /* of those, how often they stand outside of every min() */
 	bool has_format;            /* a format that is not known */
 	const struct tdm_expr *min; /* a choice of the smaller, or NULL */
 	const struct tdm_expr *choice;
@@ -29,10 +30,11 @@ static void add_name(struct contents *contents, struct tdm_str name)
 	contents->name_count++;
 }
 
-static void look(const struct tdm_expr *expr, struct contents *contents)
+static void look(const struct tdm_expr *expr, struct contents *contents, bool is_limited)
 {
 	if (expr->op == TDM_EXPR_NAME || expr->op == TDM_EXPR_CALL) {
 		add_name(contents, expr->text);
+		contents->free_count += !is_limited;
 		return;
 	}
 	if (expr->op == TDM_EXPR_TILE_SIZE || expr->op == TDM_EXPR_DATUM_SIZE) {
@@ -44,7 +46,7 @@ static void look(const struct tdm_expr *expr, struct contents *contents)
 	if (expr->op == TDM_EXPR_CHOOSE && contents->choice == NULL)
 		contents->choice = expr;
 	for (uint32_t i = 0; i < expr->arg_count; i++)
-		look(expr->args[i], contents);
+		look(expr->args[i], contents, is_limited || expr->op == TDM_EXPR_MIN);
 }
 
 static const char *taken(struct tdm_buf *buf, struct tdm_arena *arena)
@@ -92,13 +94,13 @@ enum tdm_strategy tdm_strategy_judge(const struct tdm_expr *total, struct tdm_ar
 		*reason = "the source does not say its size";
 		return TDM_STRATEGY_UNKNOWN;
 	}
-	look(total, &contents);
+	look(total, &contents, false);
 	if (contents.name_count == 0) {
 		*reason = contents.has_format ? "only the data format is open" : "its size is a constant";
 		return TDM_STRATEGY_FIXED;
 	}
 	struct tdm_bounds bounds = tdm_expr_eval(total, NULL);
-	if ((bounds.max != INT64_MAX && bounds.max >= 0) || contents.min != NULL) {
+	if ((bounds.max != INT64_MAX && bounds.max >= 0) || contents.free_count == 0) {
 		*reason = say_limit(&contents, bounds, arena);
 		return TDM_STRATEGY_ADAPTIVE;
 	}

@@ -206,10 +206,13 @@ int tdm_syntax_parse(struct tdm_syntax *syntax, struct tdm_parser *parser, struc
 	return err;
 }
 
-int tdm_syntax_parse_only(struct tdm_parser *parser, struct tdm_str text)
+int tdm_syntax_parse_only(struct tdm_parser *parser, struct tdm_str text, bool *has_error)
 {
 	int err;
-	ts_tree_delete(parse(parser, text, &err));
+	TSTree *tree = parse(parser, text, &err);
+	if (tree != NULL && has_error != NULL)
+		*has_error = ts_node_has_error(ts_tree_root_node(tree));
+	ts_tree_delete(tree);
 	return err;
 }
 

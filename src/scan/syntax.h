@@ -273,8 +273,9 @@ void tdm_parser_free(struct tdm_parser *parser);
 int tdm_syntax_parse(struct tdm_syntax *syntax, struct tdm_parser *parser, struct tdm_str text);
 void tdm_syntax_done(struct tdm_syntax *syntax);
 
-/* Only parses, and forgets the result: what scanning is measured against. */
-int tdm_syntax_parse_only(struct tdm_parser *parser, struct tdm_str text);
+/* Only parses, and says whether some of it does not parse: what scanning is measured against. `has_error` may be NULL.
+ */
+int tdm_syntax_parse_only(struct tdm_parser *parser, struct tdm_str text, bool *has_error);
 
 static inline const struct tdm_node *tdm_node_at(const struct tdm_syntax *syntax, uint32_t node)
 {
