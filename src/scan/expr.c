@@ -18,6 +18,11 @@ const struct tdm_expr *tdm_expr_number(struct tdm_arena *arena, int64_t number)
 	return take(arena, (struct tdm_expr){ .op = TDM_EXPR_NUMBER, .nodes = 1, .number = number });
 }
 
+const struct tdm_expr *tdm_expr_enumerator(struct tdm_arena *arena, int64_t number, struct tdm_str name)
+{
+	return take(arena, (struct tdm_expr){ .op = TDM_EXPR_NUMBER, .nodes = 1, .number = number, .text = name });
+}
+
 const struct tdm_expr *tdm_expr_name(struct tdm_arena *arena, struct tdm_str text)
 {
 	return take(arena, (struct tdm_expr){ .op = TDM_EXPR_NAME, .nodes = 1, .text = text });

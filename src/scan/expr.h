@@ -92,6 +92,8 @@ struct tdm_expr {
 extern const struct tdm_expr tdm_expr_nothing;
 
 const struct tdm_expr *tdm_expr_number(struct tdm_arena *arena, int64_t number);
+/* A number with a name, which is shown where it is compared: "layout == TILE". */
+const struct tdm_expr *tdm_expr_enumerator(struct tdm_arena *arena, int64_t number, struct tdm_str name);
 /* The text is borrowed: it must live as long as the arena. */
 const struct tdm_expr *tdm_expr_name(struct tdm_arena *arena, struct tdm_str text);
 const struct tdm_expr *tdm_expr_parameter(struct tdm_arena *arena, struct tdm_str text);

@@ -33,6 +33,17 @@ static void print_list(const struct tdm_expr *expr, const char *open, const char
 	tdm_buf_puts(out, close);
 }
 
+/* A number that has a name is shown by it where it is compared. */
+static void print_operand(const struct tdm_expr *expr, uint32_t place, int around, struct tdm_buf *out)
+{
+	const struct tdm_expr *arg = expr->args[place];
+	bool is_comparison = expr->op == TDM_EXPR_EQUAL || expr->op == TDM_EXPR_NOT_EQUAL;
+	if (is_comparison && arg->op == TDM_EXPR_NUMBER && arg->text.len != 0)
+		tdm_buf_add(out, arg->text.ptr, arg->text.len);
+	else
+		print_in(arg, around, out);
+}
+
 static void print_operator(const struct tdm_expr *expr, int around, struct tdm_buf *out)
 {
 	struct operator_text op = operator_text(expr->op);
@@ -48,9 +59,9 @@ static void print_operator(const struct tdm_expr *expr, int around, struct tdm_b
 		tdm_buf_puts(out, op.text);
 		print_in(expr->args[0], op.tightness + 1, out); /* never "--" */
 	} else {
-		print_in(expr->args[0], op.tightness, out);
+		print_operand(expr, 0, op.tightness, out);
 		tdm_buf_printf(out, " %s ", op.text);
-		print_in(expr->args[1], op.tightness + 1, out);
+		print_operand(expr, 1, op.tightness + 1, out);
 	}
 	tdm_buf_puts(out, needs_brackets ? ")" : "");
 }

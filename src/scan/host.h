@@ -155,8 +155,7 @@ struct tdm_str host_squeezed(struct host *host, struct tdm_str text); /* without
 const struct tdm_expr *host_call(struct host_frame *frame, uint32_t node);
 const struct tdm_expr *host_results(struct host_frame *frame); /* what the function returned; nothing when it did not */
 void host_bind_parameters(struct host_frame *frame, uint32_t list);
-int host_verdict(struct host_frame *frame, struct tdm_definition *definition); /* enum host_verdicts */
-enum host_verdicts { HOST_UNJUDGED, HOST_HELPER, HOST_NO_HELPER };
+int host_verdict(struct host_frame *frame, struct tdm_definition *definition); /* enum tdm_verdict */
 
 /* host_object.c */
 uint8_t host_type_of(struct tdm_str name); /* enum tdm_shape, HOST_TYPE_KERNEL, HOST_TYPE_NONE */
@@ -171,6 +170,8 @@ void host_create(struct host_frame *frame, const struct tdm_expr *object, const 
 struct host_made *host_made_of(const struct tdm_expr *expr); /* NULL when it is none */
 bool host_method(struct host_frame *frame, uint32_t call, struct tdm_str method, const struct tdm_expr **result);
 bool host_is_null(const struct tdm_expr *expr);
+const struct tdm_expr *host_unwrapped(const struct tdm_expr *list);
+const struct tdm_expr *host_field_value(struct tdm_str field, const struct tdm_expr *value);
 
 /* host_walk.c */
 void host_walk_body(struct host_frame *frame, uint32_t body);
@@ -178,6 +179,7 @@ void host_walk_body(struct host_frame *frame, uint32_t body);
 /* host_emit.c */
 bool host_is_helper(const struct host *host, struct tdm_str name); /* judged by what was made */
 int host_emit(struct host *host, struct tdm_str program, uint32_t line);
+void host_mark_call(struct host *host, uint32_t byte); /* a call in a lambda: its callers have the entries */
 void host_mark_helper_body(struct host *host, uint32_t start, uint32_t end);
 void host_facts(
 	struct host *host, const struct host_made *made, const struct tdm_expr *object, struct tdm_buffer_facts *facts);

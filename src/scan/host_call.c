@@ -189,6 +189,9 @@ static void bind_arguments(
 		binding->node =
 			is_given ? arguments->nodes[i] : tdm_node_with_role(syntax, child, TDM_ROLE_default_value);
 		binding->env = is_given ? caller->env : NULL;
+		if (binding->node == TDM_NODE_NONE)
+			binding->value =
+				host_named(frame->host, tdm_str_of("nullptr")); /* its default is somewhere else */
 		i++;
 	}
 }
@@ -245,8 +248,11 @@ static struct host_frame called_frame(struct host_frame *caller, const struct ho
 
 static const struct host_site *site_of(struct host_frame *caller, uint32_t call, struct tdm_str name)
 {
-	if (caller->site != NULL || !caller->source->is_file)
+	if (caller->site != NULL || !caller->source->is_file) {
+		if (caller->source->is_file && caller->is_eager)
+			host_mark_call(caller->host, (uint32_t)(name.ptr - caller->source->syntax->text.ptr));
 		return caller->site;
+	}
 	struct host_site *site = tdm_arena_take(caller->host->arena, sizeof *site);
 	if (site == NULL)
 		return NULL;
@@ -335,7 +341,7 @@ static int judge(struct host_frame *frame, struct tdm_definition *definition, co
 	const struct host_source *source = source_of(host, definition, piece);
 	if (source == NULL || function_of(&piece->syntax, &parameters, &body) == TDM_NODE_NONE ||
 		host->calls >= HOST_CALLS_MAX)
-		return HOST_NO_HELPER;
+		return TDM_VERDICT_OTHER;
 	struct host_made *first = host->first, *last = host->last;
 	size_t made_count = host->made_count;
 	static const struct host_site nowhere = { 1, 0, { "", 0 } };
@@ -347,7 +353,7 @@ static int judge(struct host_frame *frame, struct tdm_definition *definition, co
 	host_bind_parameters(&inner, parameters);
 	host_walk_body(&inner, body);
 	host->calls--;
-	int verdict = host_is_helper(host, definition->name) ? HOST_HELPER : HOST_NO_HELPER;
+	int verdict = host_is_helper(host, definition->name) ? TDM_VERDICT_HELPER : TDM_VERDICT_OTHER;
 	host->first = first;
 	host->last = last;
 	host->made_count = made_count;
@@ -357,11 +363,11 @@ static int judge(struct host_frame *frame, struct tdm_definition *definition, co
 int host_verdict(struct host_frame *frame, struct tdm_definition *definition)
 {
 	int verdict = atomic_load(&definition->verdict);
-	if (verdict != HOST_UNJUDGED)
+	if (verdict != TDM_VERDICT_NONE)
 		return verdict;
 	struct tdm_file_walk *walk = frame->host->walk;
 	const struct tdm_piece *piece = tdm_project_parse(walk->project, definition, walk->parser);
-	verdict = piece != NULL ? judge(frame, definition, piece) : HOST_NO_HELPER;
+	verdict = piece != NULL ? judge(frame, definition, piece) : TDM_VERDICT_OTHER;
 	atomic_store(&definition->verdict, verdict);
 	return verdict;
 }
@@ -412,18 +418,28 @@ static int suitability(struct host_frame *frame, struct tdm_definition *d, uint3
 	if (piece == NULL || function_of(&piece->syntax, &parameters, &body) == TDM_NODE_NONE)
 		return 0;
 	count_parameters(&piece->syntax, parameters, &least, &most);
-	if (arg_count < least || arg_count > most)
+	/* Fewer arguments than the definition takes: its defaults may stand at a declaration. */
+	if (arg_count > most || (arg_count < least && arg_count + 2 < least))
 		return 0;
+	int penalty = arg_count < least;
 	if (is_same_file)
-		return 3;
+		return 6 - penalty;
 	const char *path = walk->project->paths != NULL ? walk->project->paths[d->file] : NULL;
 	const char *base = path != NULL && strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
 	struct tdm_str text = walk->syntax->text;
-	return base != NULL && memmem(text.ptr, text.len, base, strlen(base)) != NULL ? 2 : 1;
+	return base != NULL && memmem(text.ptr, text.len, base, strlen(base)) != NULL ? 4 - penalty : 2 - penalty;
 }
 
-/* The helper that a call means; NULL when there is none, or when several suit equally well and differ. */
-static struct tdm_definition *helper_for(struct host_frame *frame, struct tdm_str name, uint32_t arg_count)
+static bool is_template(const struct tdm_definition *definition)
+{
+	static const char word[] = "template";
+	return definition->text.len > sizeof word && memcmp(definition->text.ptr, word, sizeof word - 1) == 0;
+}
+
+/* The helper that a call means; NULL when there is none, or when several files have one and none is nearer. Of
+ * overloads in one file, which take the same things in the same order, a template is for lists. */
+static struct tdm_definition *helper_for(
+	struct host_frame *frame, struct tdm_str name, const struct arguments *arguments)
 {
 	struct tdm_project *project = frame->host->walk->project;
 	struct tdm_definition *best = NULL;
@@ -431,16 +447,31 @@ static struct tdm_definition *helper_for(struct host_frame *frame, struct tdm_st
 	bool is_tie = false;
 	if (project == NULL || frame->host->calls >= HOST_CALLS_MAX)
 		return NULL;
-	for (struct tdm_definition *d = tdm_project_find(project, name); d != NULL; d = tdm_definition_next(d)) {
-		int suits = suitability(frame, d, arg_count);
+	struct tdm_definition *first = tdm_project_find(project, name);
+	bool wants_template = first != NULL && arguments->count != 0 &&
+			      !host_is_hot(frame->source, arguments->nodes[0]) &&
+			      tdm_node_kind(frame->source->syntax, arguments->nodes[0]) != TDM_SYN_update_expression &&
+			      host_eval(frame, arguments->nodes[0])->op == TDM_EXPR_LIST;
+	for (struct tdm_definition *d = first; d != NULL; d = tdm_definition_next(d)) {
+		int suits = suitability(frame, d, arguments->count);
 		if (suits == 0 || suits < best_suits)
 			continue;
-		is_tie = suits == best_suits && !tdm_str_eq(best->text, d->text);
-		best = suits > best_suits || best == NULL ? d : best;
+		bool is_better = suits > best_suits || (best->file == d->file && is_template(d) == wants_template);
+		is_tie = suits == best_suits && best->file != d->file && !tdm_str_eq(best->text, d->text);
+		best = is_better ? d : best;
 		best_suits = suits;
 	}
-	/* Overloads of one file take the same things in the same order; the first of the text stands for them. */
-	return is_tie && best_suits < 3 ? NULL : best;
+	return is_tie ? NULL : best;
+}
+
+static bool is_defined(const struct host_frame *frame, struct tdm_str name)
+{
+	struct tdm_project *project = frame->host->walk->project;
+	for (struct tdm_definition *d = project != NULL ? tdm_project_find(project, name) : NULL; d != NULL;
+		d = tdm_definition_next(d))
+		if (d->kind == TDM_DEFINES_FUNCTION)
+			return true;
+	return false;
 }
 
 /* Helpers of the runtime's own libraries, where their definition is not among the files. */
@@ -568,9 +599,9 @@ const struct tdm_expr *host_call(struct host_frame *frame, uint32_t node)
 	result = known_call(frame, node, name, &arguments);
 	if (result != NULL)
 		return result;
-	struct tdm_definition *helper = helper_for(frame, name, arguments.count);
-	if (helper != NULL && host_verdict(frame, helper) == HOST_HELPER)
+	struct tdm_definition *helper = helper_for(frame, name, &arguments);
+	if (helper != NULL && host_verdict(frame, helper) == TDM_VERDICT_HELPER)
 		return call_function(frame, node, helper, &arguments);
-	result = helper == NULL ? known_helper(frame, node, name, &arguments) : NULL;
+	result = !is_defined(frame, name) ? known_helper(frame, node, name, &arguments) : NULL;
 	return result != NULL ? result : unfollowed(frame, node, &arguments);
 }

@@ -10,16 +10,6 @@ static const struct tdm_expr *first_of(const struct tdm_expr *list, uint32_t pla
 	return list != NULL && list->op == TDM_EXPR_LIST && place < list->arg_count ? list->args[place] : NULL;
 }
 
-/* {{x, y}} and {x, y} alike: the list of formats, which may be in one more pair of braces. */
-static const struct tdm_expr *unwrapped(const struct tdm_expr *list)
-{
-	while (list != NULL && list->op == TDM_EXPR_LIST && list->arg_count == 1 &&
-		list->args[0]->op == TDM_EXPR_LIST && list->args[0]->arg_count != 0 &&
-		(list->args[0]->args[0]->op == TDM_EXPR_LIST || list->args[0]->args[0]->op == TDM_EXPR_OBJECT))
-		list = list->args[0];
-	return list;
-}
-
 /* A part of a format descriptor, by name or, in a plain list, by place. */
 static const struct tdm_expr *format_part(const struct tdm_expr *format, const char *name, uint32_t place)
 {
@@ -41,8 +31,8 @@ static const struct tdm_expr *first_given(const struct tdm_expr *a, const struct
 
 static void descriptor_facts(const struct tdm_expr *object, struct tdm_buffer_facts *facts)
 {
-	const struct tdm_expr *formats = unwrapped(tdm_expr_field(object, "format_descriptors"));
-	const struct tdm_expr *remote = unwrapped(tdm_expr_field(object, "remote_format_descriptors"));
+	const struct tdm_expr *formats = host_unwrapped(tdm_expr_field(object, "format_descriptors"));
+	const struct tdm_expr *remote = host_unwrapped(tdm_expr_field(object, "remote_format_descriptors"));
 	const struct tdm_expr *first = first_of(formats, 0), *second = first_of(formats, 1);
 	if (first == NULL && formats != NULL && formats->op == TDM_EXPR_OBJECT)
 		first = formats;
@@ -61,7 +51,7 @@ static void descriptor_facts(const struct tdm_expr *object, struct tdm_buffer_fa
 
 static void config_facts(const struct tdm_expr *object, struct tdm_buffer_facts *facts)
 {
-	const struct tdm_expr *formats = unwrapped(tdm_expr_field(object, "formats"));
+	const struct tdm_expr *formats = host_unwrapped(tdm_expr_field(object, "formats"));
 	const struct tdm_expr *first = first_of(formats, 0), *second = first_of(formats, 1);
 	bool is_pair = first != NULL && first->op != TDM_EXPR_LIST; /* {index, format} without the outer braces */
 	facts->kind = TDM_KIND_CB;
@@ -96,11 +86,20 @@ static const struct tdm_expr *alias_of(const struct tdm_expr *object)
 	return NULL;
 }
 
+/* The name of a buffer or kernel, which may stand in braces: {"input"}. */
+static const struct tdm_expr *name_of(const struct tdm_expr *object)
+{
+	const struct tdm_expr *name = tdm_expr_field(object, "unique_id");
+	while (name != NULL && name->op == TDM_EXPR_LIST && name->arg_count == 1)
+		name = name->args[0];
+	return name;
+}
+
 static void dataflow_facts(struct host *host, const struct tdm_expr *object, struct tdm_buffer_facts *facts)
 {
 	const struct tdm_expr *entries = tdm_expr_field(object, "num_entries");
 	facts->kind = TDM_KIND_DFB;
-	facts->name = tdm_expr_field(object, "unique_id");
+	facts->name = name_of(object);
 	facts->format = first_given(tdm_expr_field(object, "data_format_metadata"), NULL);
 	facts->format_is_optional = true;
 	facts->page = tdm_expr_field(object, "entry_size");
@@ -112,7 +111,7 @@ static void dataflow_facts(struct host *host, const struct tdm_expr *object, str
 static void scratchpad_facts(const struct tdm_expr *object, struct tdm_buffer_facts *facts)
 {
 	facts->kind = TDM_KIND_SCRATCHPAD;
-	facts->name = tdm_expr_field(object, "unique_id");
+	facts->name = name_of(object);
 	facts->total = tdm_expr_field(object, "size_per_node");
 	facts->format_is_optional = true;
 }
@@ -149,7 +148,8 @@ static bool depends(const struct tdm_expr *expr)
 	return expr != NULL && tdm_expr_has_parameter(expr);
 }
 
-/* A helper makes buffers whose index or name its caller gives, or one buffer whose size its caller gives. */
+/* A helper makes buffers whose index or name its caller gives, or whose size its caller gives if it is called like one:
+ * by a name that says so, and not just once for several buffers. */
 bool host_is_helper(const struct host *host, struct tdm_str name)
 {
 	size_t count = 0;
@@ -164,7 +164,10 @@ bool host_is_helper(const struct host *host, struct tdm_str name)
 		names_given |= depends(facts.index) || depends(facts.name);
 		sizes_given |= depends(facts.total) || depends(facts.page);
 	}
-	return names_given || (count == 1 && sizes_given && tdm_name_is_creator(name));
+	if (names_given || !sizes_given || !tdm_name_is_creator(name))
+		return names_given;
+	const struct tdm_project *project = host->walk->project;
+	return count == 1 || (project != NULL && tdm_project_call_count(project, name) > 1);
 }
 
 static struct tdm_scan_place *place_at(struct host *host, uint32_t byte)
@@ -189,6 +192,11 @@ static void mark(struct host *host, uint32_t byte, uint8_t grasp, const char *wh
 	place->grasp = grasp;
 	place->why = why;
 	place->is_helper_body |= is_helper_body;
+}
+
+void host_mark_call(struct host *host, uint32_t byte)
+{
+	mark(host, byte, TDM_GRASP_WHOLLY, "", true);
 }
 
 void host_mark_helper_body(struct host *host, uint32_t start, uint32_t end)
@@ -251,7 +259,7 @@ static int emit_kernel(struct host *host, const struct host_made *made, uint32_t
 		.file = host->walk->file_idx,
 		.line = made->line,
 		.program = program,
-		.name = text_of(host, tdm_expr_field(object, "unique_id")),
+		.name = text_of(host, name_of(object)),
 		.source = text_of(host, source),
 		.source_expr = source,
 		.cores = text_of(host, cores),
@@ -268,6 +276,7 @@ int host_emit(struct host *host, struct tdm_str name, uint32_t line)
 	for (const struct host_made *made = host->first; made != NULL && err == 0; made = made->next) {
 		if (made->is_replaced) {
 			mark(host, made->byte, TDM_GRASP_WHOLLY, "", false);
+			mark(host, made->site.line != 0 ? made->site.byte : UINT32_MAX, TDM_GRASP_WHOLLY, "", false);
 			continue;
 		}
 		if (made->type == HOST_TYPE_KERNEL) {

@@ -92,6 +92,7 @@ static const struct tdm_expr *value_of(struct host_frame *frame, const struct ho
 		.env = own->env,
 		.branch = frame->branch,
 		.base_branch = frame->branch,
+		.site = frame->site,
 		.depth = frame->depth + 1 };
 	const struct tdm_expr *value = host_eval(&inner, own->node);
 	value = host_declared(&inner, own->type, own->name, value);
@@ -113,6 +114,7 @@ static const struct tdm_expr *condition_of(struct host_frame *frame, const struc
 			.env = own->next,
 			.branch = frame->branch,
 			.base_branch = frame->branch,
+			.site = frame->site,
 			.depth = frame->depth + 1 };
 		own->condition = host_eval(&inner, own->node);
 	}
@@ -209,8 +211,8 @@ static const struct tdm_expr *merge_objects(
 		result = tdm_expr_with_field(host->arena, result, b->args[i]->text, value);
 	}
 	struct host_made *made = host_made_of(a), *other = host_made_of(b);
-	if (made != NULL && other != NULL && made != other)
-		other->is_replaced = true;
+	if (made != NULL && other != NULL && made != other && made->type <= TDM_SHAPE_CB_CONFIG)
+		other->is_replaced = true; /* one of them is handed over, for both */
 	return result;
 }
 
@@ -222,10 +224,42 @@ static bool is_same(const struct tdm_expr *a, const struct tdm_expr *b)
 	return is_leaf && a->number == b->number && a->format == b->format && tdm_str_eq(a->text, b->text);
 }
 
+static bool has_made(const struct tdm_expr *list)
+{
+	for (uint32_t i = 0; i < list->arg_count; i++)
+		if (host_made_of(list->args[i]) != NULL)
+			return true;
+	return false;
+}
+
+/* Two lists of objects: those of the first, then those that only the second has. */
+static const struct tdm_expr *joined_lists(struct host *host, const struct tdm_expr *a, const struct tdm_expr *b)
+{
+	const struct tdm_expr **args =
+		tdm_arena_take(host->arena, sizeof *args * ((size_t)a->arg_count + b->arg_count));
+	uint32_t count = 0;
+	if (args == NULL)
+		return a;
+	for (uint32_t i = 0; i < a->arg_count; i++)
+		args[count++] = a->args[i];
+	for (uint32_t i = 0; i < b->arg_count; i++) {
+		bool is_new = true;
+		for (uint32_t k = 0; k < a->arg_count && is_new; k++)
+			is_new = a->args[k] != b->args[i] &&
+				 (host_made_of(b->args[i]) == NULL ||
+					 host_made_of(a->args[k]) != host_made_of(b->args[i]));
+		if (is_new)
+			args[count++] = b->args[i];
+	}
+	return tdm_expr_make(host->arena, TDM_EXPR_LIST, a->text, args, count);
+}
+
 /* Lists of one length are merged element by element; a longer one keeps what only it has. */
 static const struct tdm_expr *merge_lists(
 	struct host *host, const struct tdm_expr *condition, const struct tdm_expr *a, const struct tdm_expr *b)
 {
+	if (has_made(a) || has_made(b))
+		return joined_lists(host, a, b);
 	const struct tdm_expr *longer = a->arg_count >= b->arg_count ? a : b;
 	uint32_t common = a->arg_count < b->arg_count ? a->arg_count : b->arg_count;
 	const struct tdm_expr **args = tdm_arena_take(host->arena, sizeof *args * longer->arg_count);

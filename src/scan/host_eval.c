@@ -199,6 +199,12 @@ static const struct tdm_data_format *format_of_type(struct tdm_str name)
 	return NULL;
 }
 
+static struct tdm_str copied(struct host *host, struct tdm_str text)
+{
+	const char *copy = tdm_arena_text(host->arena, text);
+	return copy != NULL ? (struct tdm_str){ copy, text.len } : no_text;
+}
+
 /* What a definition of the project comes to. */
 static const struct tdm_expr *eval_definition(struct host_frame *frame, struct tdm_definition *definition)
 {
@@ -239,7 +245,8 @@ static const struct tdm_expr *enumerator(
 		}
 		if (tdm_str_eq(
 			    tdm_node_text(&piece->syntax, tdm_node_with_role(&piece->syntax, i, TDM_ROLE_name)), name))
-			return is_known ? tdm_expr_number(frame->host->arena, value) : NULL;
+			return is_known ? tdm_expr_enumerator(frame->host->arena, value, copied(frame->host, name))
+					: NULL;
 	}
 	return NULL;
 }
@@ -355,6 +362,19 @@ static const struct tdm_expr *eval_field(struct host_frame *frame, uint32_t node
 	return host_unknown(frame, node);
 }
 
+static bool is_null_name(const struct tdm_expr *expr)
+{
+	return expr->op == TDM_EXPR_NAME && host_is_null(expr);
+}
+
+/* A helper asks whether it got a pointer: a pointer that the caller gives by name is taken as one. */
+static bool is_pointer_test(const struct host_frame *frame, const struct tdm_expr *a, const struct tdm_expr *b)
+{
+	bool has_null = is_null_name(a) || is_null_name(b);
+	bool are_plain = a->op == TDM_EXPR_NAME && b->op == TDM_EXPR_NAME && !a->is_parameter && !b->is_parameter;
+	return has_null && are_plain && (frame->site != NULL || (is_null_name(a) && is_null_name(b)));
+}
+
 static const struct tdm_expr *eval_binary(struct host_frame *frame, uint32_t node)
 {
 	const struct tdm_syntax *syntax = frame->source->syntax;
@@ -376,6 +396,9 @@ static const struct tdm_expr *eval_binary(struct host_frame *frame, uint32_t nod
 		tdm_buf_done(&buf);
 		return copy != NULL ? tdm_expr_string(frame->host->arena, joined) : &tdm_expr_nothing;
 	}
+	if ((op == TDM_EXPR_EQUAL || op == TDM_EXPR_NOT_EQUAL) && is_pointer_test(frame, a, b))
+		return tdm_expr_number(
+			frame->host->arena, (is_null_name(a) && is_null_name(b)) == (op == TDM_EXPR_EQUAL));
 	bool is_usable = op != TDM_EXPR_NOTHING && a->op != TDM_EXPR_NOTHING && b->op != TDM_EXPR_NOTHING;
 	return is_usable ? tdm_expr_binary(frame->host->arena, op, a, b) : host_unknown(frame, node);
 }
@@ -608,8 +631,8 @@ void host_assign(struct host_frame *frame, uint32_t target, const struct tdm_exp
 		const char *copy = tdm_arena_text(frame->host->arena, field);
 		if (copy != NULL)
 			host_assign(frame, argument,
-				tdm_expr_with_field(
-					frame->host->arena, base, (struct tdm_str){ copy, field.len }, value));
+				tdm_expr_with_field(frame->host->arena, base, (struct tdm_str){ copy, field.len },
+					host_field_value(field, value)));
 	} else if (kind == TDM_SYN_subscript_expression && base->op == TDM_EXPR_LIST) {
 		uint32_t indices = tdm_node_with_role(syntax, target, TDM_ROLE_indices);
 		uint32_t index = tdm_node_first(syntax, indices);
@@ -658,6 +681,8 @@ static const struct tdm_expr *eval_kind(struct host_frame *frame, uint32_t node)
 	case TDM_SYN_condition_clause:
 	case TDM_SYN_parenthesized_expression:
 		return host_eval(frame, tdm_node_first(syntax, node));
+	case TDM_SYN_parameter_declaration:
+		return host_eval(frame, tdm_node_with_role(syntax, node, TDM_ROLE_type));
 	case TDM_SYN_cast_expression:
 		return host_eval(frame, tdm_node_with_role(syntax, node, TDM_ROLE_value));
 	case TDM_SYN_sizeof_expression:

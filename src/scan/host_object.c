@@ -48,6 +48,16 @@ bool host_is_null(const struct tdm_expr *expr)
 	       tdm_str_is(expr->text, "std::nullopt") || tdm_str_is(expr->text, "nullopt");
 }
 
+/* {{x, y}} and {x, y} alike: the list of formats, which may be in one more pair of braces. */
+const struct tdm_expr *host_unwrapped(const struct tdm_expr *list)
+{
+	while (list != NULL && list->op == TDM_EXPR_LIST && list->arg_count == 1 &&
+		list->args[0]->op == TDM_EXPR_LIST && list->args[0]->arg_count != 0 &&
+		(list->args[0]->args[0]->op == TDM_EXPR_LIST || list->args[0]->args[0]->op == TDM_EXPR_OBJECT))
+		list = list->args[0];
+	return list;
+}
+
 static uint32_t own_line(const struct host_frame *frame, uint32_t node)
 {
 	return node != TDM_NODE_NONE ? tdm_walk_line(frame->host->walk, frame->source->syntax->nodes[node].start) : 0;
@@ -107,11 +117,18 @@ static const char *positional(struct tdm_str type, uint32_t place)
 	return NULL;
 }
 
+/* The value of a field as it is kept: formats without the braces that they may have around them. */
+const struct tdm_expr *host_field_value(struct tdm_str field, const struct tdm_expr *value)
+{
+	return tdm_str_is(field, "format_descriptors") ? host_unwrapped(value) : value;
+}
+
 static const struct tdm_expr *field(struct host *host, struct tdm_str name, const struct tdm_expr *value)
 {
 	const char *copy = tdm_arena_text(host->arena, name);
 	if (copy == NULL)
 		return &tdm_expr_nothing;
+	value = host_field_value(name, value);
 	return tdm_expr_make(host->arena, TDM_EXPR_FIELD, (struct tdm_str){ copy, name.len }, &value, 1);
 }
 

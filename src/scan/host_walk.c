@@ -115,9 +115,20 @@ static void declare(struct host_frame *frame, uint32_t type, uint32_t declarator
 	uint32_t value_node = has_value ? tdm_node_with_role(syntax, declarator, TDM_ROLE_value) : TDM_NODE_NONE;
 	uint32_t name_node = declared_name(
 		syntax, has_value ? tdm_node_with_role(syntax, declarator, TDM_ROLE_declarator) : declarator);
-	if (name_node == TDM_NODE_NONE || tdm_node_kind(syntax, declarator) == TDM_SYN_function_declarator)
+	if (name_node == TDM_NODE_NONE)
 		return;
 	struct tdm_str name = tdm_node_text(syntax, name_node);
+	bool is_array = has_value && tdm_node_kind(syntax, tdm_node_with_role(syntax, declarator,
+								   TDM_ROLE_declarator)) == TDM_SYN_array_declarator;
+	if (tdm_node_kind(syntax, declarator) == TDM_SYN_function_declarator) {
+		/* "Type name(a);" may be an object just as well. */
+		if (host_type_of(host_last_name(frame->source, type)) == TDM_SHAPE_CB_CONFIG) {
+			uint32_t list = tdm_node_with_role(syntax, declarator, TDM_ROLE_parameters);
+			host_bind_value(
+				frame, name, host_declared(frame, type, name, host_config(frame, type, list)), true);
+		}
+		return;
+	}
 	bool is_parts = tdm_node_kind(syntax, name_node) == TDM_SYN_structured_binding_declarator;
 	bool is_eager = is_parts || (frame->is_eager && has_effects(frame->source, declarator)) ||
 			is_made_of_known_type(frame->source, type);
@@ -130,7 +141,7 @@ static void declare(struct host_frame *frame, uint32_t type, uint32_t declarator
 		struct host_binding *binding = host_bind(frame, HOST_LAZY, name);
 		if (binding != NULL) {
 			binding->node = value_node;
-			binding->type = type;
+			binding->type = is_array ? TDM_NODE_NONE : type;
 			binding->env = env;
 			binding->is_declaration = true;
 		}
@@ -143,7 +154,7 @@ static void declare(struct host_frame *frame, uint32_t type, uint32_t declarator
 		bind_parts(frame, name_node, value);
 		return;
 	}
-	value = host_declared(frame, type, name, value);
+	value = host_declared(frame, is_array ? TDM_NODE_NONE : type, name, value);
 	bool is_atom = (value->op == TDM_EXPR_NAME && !value->is_parameter && !host_is_null(value)) ||
 		       value->op == TDM_EXPR_NOTHING;
 	host_bind_value(frame, name, is_atom ? host_named(frame->host, name) : value, true);

@@ -40,6 +40,16 @@ bool tdm_name_is_creator(struct tdm_str name)
 	return false;
 }
 
+bool tdm_name_is_helper(struct tdm_str name)
+{
+	static const char *const names[] = { "create_circular_buffer", "create_cb", "add_cb", "push_cb", "make_cb",
+		"make_dfb", "add_dfb", "push_dfb" };
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (tdm_str_is(name, names[i]))
+			return true;
+	return false;
+}
+
 struct tdm_name_meaning tdm_name_meaning(struct tdm_str name)
 {
 	for (const struct known_name *known = known_names; known->name != NULL; known++)
@@ -147,9 +157,42 @@ static size_t before_name(const struct tokens *tokens, size_t i)
 	return i - 1; /* SIZE_MAX at the beginning, which token_at() knows */
 }
 
+/* Whether what follows a round bracket is a list of parameters, not of arguments: ")", "const Type", "Type name",
+ * "Type&". */
+static bool begins_parameters(const struct tokens *tokens, size_t i)
+{
+	static const char *const words[] = { "const", "auto", "void" };
+	if (is_mark(tokens, i, ')') || IS_ONE_OF(tokens, i, words))
+		return true;
+	while (token_at(tokens, i).kind == TDM_TOKEN_NAME && is_scope(tokens, i + 1))
+		i += 2;
+	if (token_at(tokens, i).kind != TDM_TOKEN_NAME)
+		return false;
+	struct tdm_token after = token_at(tokens, i + 1);
+	bool is_reference =
+		is_mark(tokens, i + 1, '&') && (is_mark(tokens, i + 2, ')') || is_mark(tokens, i + 2, ',') ||
+						       is_mark(tokens, i + 3, ')') || is_mark(tokens, i + 3, ','));
+	return after.kind == TDM_TOKEN_NAME || is_reference;
+}
+
+/* Whether a brace opens the body of a class: the word is in the statement before it, outside of brackets. */
+static bool opens_class(const struct tokens *tokens, size_t i)
+{
+	static const char *const words[] = { "struct", "class", "union" };
+	bool has_word = false;
+	for (size_t back = 1; back <= i && back < 64; back++) {
+		if (is_mark(tokens, i - back, ';') || is_mark(tokens, i - back, '{') || is_mark(tokens, i - back, '}'))
+			break;
+		if (is_mark(tokens, i - back, ')') || is_mark(tokens, i - back, '='))
+			return false;
+		has_word |= IS_ONE_OF(tokens, i - back, words);
+	}
+	return has_word;
+}
+
 /* A type makes an object where a list or arguments follow it, or the name of a variable. "Type name(" is a function but
  * for a config, which is often made so; "Type name = make(...)" counts where it is made. */
-static bool makes_object(const struct tokens *tokens, size_t i, bool is_config)
+static bool makes_object(const struct tokens *tokens, size_t i, bool is_config, bool in_class)
 {
 	static const char *const not_before[] = { "struct", "class", "using", "friend", "typename", "enum" };
 	size_t before = before_name(tokens, i);
@@ -160,12 +203,12 @@ static bool makes_object(const struct tokens *tokens, size_t i, bool is_config)
 	if (is_mark(tokens, i + 1, '{'))
 		return true;
 	if (is_mark(tokens, i + 1, '('))
-		return !(is_config && is_mark(tokens, i + 2, ')'));
-	if (token_at(tokens, i + 1).kind != TDM_TOKEN_NAME)
+		return !begins_parameters(tokens, i + 2);
+	if (token_at(tokens, i + 1).kind != TDM_TOKEN_NAME || in_class)
 		return false;
 	if (is_mark(tokens, i + 2, '('))
-		return is_config && !is_mark(tokens, i + 3, ')');
-	return is_mark(tokens, i + 2, ';') || is_mark(tokens, i + 2, '{');
+		return is_config && !begins_parameters(tokens, i + 3);
+	return (is_mark(tokens, i + 2, ';') && !is_config) || is_mark(tokens, i + 2, '{');
 }
 
 /* A call, not a definition: those have a type before the name. */
@@ -194,15 +237,23 @@ static int add_place(struct tdm_scan_file *file, uint32_t byte, uint8_t shape)
 
 int tdm_places_find(struct tdm_scan_file *file, struct tdm_str text)
 {
+	enum { LEVELS_MAX = 256 };
+	bool in_class[LEVELS_MAX] = { false };
+	size_t level = 0;
 	struct tokens tokens = { 0 };
 	int err = read_tokens(&tokens, text);
 	for (size_t i = 0; err == 0 && i < tokens.count; i++) {
+		if (is_mark(&tokens, i, '{') && level + 1 < LEVELS_MAX)
+			in_class[++level] = opens_class(&tokens, i);
+		else if (is_mark(&tokens, i, '}') && level > 0)
+			level--;
 		if (tokens.list[i].kind != TDM_TOKEN_NAME)
 			continue;
 		struct tdm_name_meaning meaning = tdm_name_meaning(text_at(&tokens, i));
-		bool is_place = (meaning.sense == TDM_SENSE_TYPE &&
-					makes_object(&tokens, i, meaning.shape == TDM_SHAPE_CB_CONFIG)) ||
-				(meaning.sense == TDM_SENSE_HELPER && is_call(&tokens, i));
+		bool is_place =
+			(meaning.sense == TDM_SENSE_TYPE &&
+				makes_object(&tokens, i, meaning.shape == TDM_SHAPE_CB_CONFIG, in_class[level])) ||
+			(meaning.sense == TDM_SENSE_HELPER && is_call(&tokens, i));
 		if (is_place)
 			err = add_place(file, tokens.list[i].start, meaning.shape);
 	}

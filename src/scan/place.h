@@ -27,6 +27,9 @@ struct tdm_name_meaning tdm_name_meaning(struct tdm_str name);
 /* Whether a name can be that of a function which creates buffers, by its words: make_dfb, add_local_cb. */
 bool tdm_name_is_creator(struct tdm_str name);
 
+/* Whether it is one of the names that the runtime's own sources use for such functions. */
+bool tdm_name_is_helper(struct tdm_str name);
+
 /* What a text contains. */
 struct tdm_look {
 	bool has_host;   /* a name that creates a buffer or a kernel */

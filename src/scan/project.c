@@ -10,6 +10,8 @@ int tdm_project_init(struct tdm_project *project)
 	*project = (struct tdm_project){ 0 };
 	tdm_arena_init(&project->arena, 0);
 	int err = tdm_map_init(&project->by_name);
+	if (err == 0)
+		err = tdm_map_init(&project->calls);
 	return err != 0 ? err : -pthread_mutex_init(&project->lock, NULL);
 }
 
@@ -21,6 +23,7 @@ void tdm_project_done(struct tdm_project *project)
 				tdm_syntax_done(&d->piece->syntax);
 	free(project->firsts);
 	tdm_map_done(&project->by_name);
+	tdm_map_done(&project->calls);
 	tdm_arena_done(&project->arena);
 	pthread_mutex_destroy(&project->lock);
 	*project = (struct tdm_project){ 0 };
@@ -41,6 +44,12 @@ struct tdm_definition *tdm_definition_next(const struct tdm_definition *definiti
 	while (d != NULL && !tdm_str_eq(d->name, definition->name))
 		d = d->next;
 	return d;
+}
+
+uint32_t tdm_project_call_count(const struct tdm_project *project, struct tdm_str name)
+{
+	uint32_t count = tdm_map_find(&project->calls, tdm_str_hash(name));
+	return count != TDM_MAP_NONE ? count : 0;
 }
 
 /* The text that a definition is parsed as. */

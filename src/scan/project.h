@@ -16,6 +16,9 @@
 #include "scan/arena.h"
 #include "scan/syntax.h"
 
+/* What the reader of functions makes of one. */
+enum tdm_verdict { TDM_VERDICT_NONE, TDM_VERDICT_HELPER, TDM_VERDICT_OTHER };
+
 enum tdm_definition_kind { TDM_DEFINES_FUNCTION, TDM_DEFINES_CONSTANT, TDM_DEFINES_ENUM, TDM_DEFINES_MACRO };
 
 /* A definition as a text of its own, parsed. */
@@ -32,7 +35,7 @@ struct tdm_definition {
 	struct tdm_str text;         /* a function or enum: all of it; a constant or macro: its value */
 	struct tdm_definition *next; /* another one with the same hash, of an earlier file */
 	struct tdm_piece *piece;     /* NULL until it is asked for; under the lock */
-	_Atomic(int) verdict;        /* of the reader of functions: whether it is a helper; 0 until it is known */
+	_Atomic(int) verdict;        /* enum tdm_verdict */
 };
 
 struct tdm_project {
@@ -40,6 +43,7 @@ struct tdm_project {
 	struct tdm_map by_name; /* hash of the name: place in `firsts` */
 	struct tdm_definition **firsts;
 	size_t first_count, first_cap;
+	struct tdm_map calls;     /* hash of a name that functions which create buffers have: how often it is called */
 	const char *const *paths; /* of the files; borrowed */
 	pthread_mutex_t lock;
 };
@@ -53,6 +57,9 @@ int tdm_project_add(struct tdm_project *project, uint32_t file, struct tdm_str t
 /* A definition with a name, or NULL; and the next one with the same name. */
 struct tdm_definition *tdm_project_find(const struct tdm_project *project, struct tdm_str name);
 struct tdm_definition *tdm_definition_next(const struct tdm_definition *definition);
+
+/* How often functions of the project call a name of the kind that creates buffers. */
+uint32_t tdm_project_call_count(const struct tdm_project *project, struct tdm_str name);
 
 /* The parsed form of a definition; NULL when it cannot be parsed or memory is out. */
 const struct tdm_piece *tdm_project_parse(

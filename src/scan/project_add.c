@@ -85,6 +85,15 @@ static struct tdm_str span(const struct finder *finder, uint32_t start, uint32_t
 	return (struct tdm_str){ finder->text.ptr + start, end - start };
 }
 
+static void count_call(struct finder *finder, struct tdm_str name)
+{
+	uint64_t hash = tdm_str_hash(name);
+	uint32_t count = tdm_map_find(&finder->project->calls, hash);
+	int err = tdm_map_put(
+		&finder->project->calls, hash, count != TDM_MAP_NONE ? count + (count < UINT32_MAX - 1) : 1);
+	finder->err = finder->err != 0 ? finder->err : err;
+}
+
 /* Goes on to the brace that closes the one just read. *creates: whether a name that creates buffers is in between. */
 static uint32_t skip_braces(struct finder *finder, bool *creates)
 {
@@ -93,9 +102,12 @@ static uint32_t skip_braces(struct finder *finder, bool *creates)
 	for (token = tdm_lexer_next(&finder->lexer); token.kind != TDM_TOKEN_END;
 		token = tdm_lexer_next(&finder->lexer)) {
 		if (token.kind == TDM_TOKEN_NAME) {
-			uint8_t sense = *creates ? TDM_SENSE_NONE
-						 : tdm_name_meaning(tdm_token_text(&finder->lexer, token)).sense;
+			struct tdm_str name = tdm_token_text(&finder->lexer, token);
+			uint8_t sense = tdm_name_meaning(name).sense;
 			*creates |= sense == TDM_SENSE_TYPE || sense == TDM_SENSE_HELPER;
+			if (sense == TDM_SENSE_HELPER && token.end < finder->text.len &&
+				finder->text.ptr[token.end] == '(')
+				count_call(finder, name);
 		} else if (token.kind == TDM_TOKEN_MARK && token.mark == '{') {
 			depth++;
 		} else if (token.kind == TDM_TOKEN_MARK && token.mark == '}' && --depth == 0) {

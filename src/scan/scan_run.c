@@ -89,6 +89,28 @@ static int by_line(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
+/* Whether the functions that a name can mean in a file were looked at and create what they create by themselves. */
+static bool is_judged_other(const struct tdm_definition *first, uint32_t file)
+{
+	bool is_own = false;
+	for (const struct tdm_definition *d = first; d != NULL; d = tdm_definition_next(d))
+		is_own |= d->kind == TDM_DEFINES_FUNCTION && d->file == file;
+	for (const struct tdm_definition *d = first; d != NULL; d = tdm_definition_next(d)) {
+		bool is_meant = d->kind == TDM_DEFINES_FUNCTION && (is_own ? d->file == file : !d->is_private);
+		if (is_meant && atomic_load(&d->verdict) != TDM_VERDICT_OTHER)
+			return false;
+	}
+	return true;
+}
+
+/* The first function among definitions of a name. */
+static const struct tdm_definition *function_of(const struct tdm_definition *d)
+{
+	while (d != NULL && d->kind != TDM_DEFINES_FUNCTION)
+		d = tdm_definition_next(d);
+	return d;
+}
+
 /* Gives places their lines, and those that nothing came of a reason. */
 static void settle_places(struct tdm_file_walk *walk)
 {
@@ -102,10 +124,13 @@ static void settle_places(struct tdm_file_walk *walk)
 		lexer.at = place.byte;
 		struct tdm_str name = tdm_token_text(&lexer, tdm_lexer_next(&lexer));
 		bool is_not = place.grasp == TDM_GRASP_NOT;
-		struct tdm_definition *d =
-			is_not && walk->project != NULL ? tdm_project_find(walk->project, name) : NULL;
-		if (is_not && place.shape == TDM_SHAPE_HELPER && d != NULL && d->kind == TDM_DEFINES_FUNCTION)
-			continue; /* a function that has places of its own */
+		const struct tdm_definition *d =
+			is_not && walk->project != NULL ? function_of(tdm_project_find(walk->project, name)) : NULL;
+		bool is_function = d != NULL;
+		bool is_other = place.shape == TDM_SHAPE_HELPER &&
+				(is_function ? is_judged_other(d, walk->file_idx) : !tdm_name_is_helper(name));
+		if (is_not && is_other)
+			continue; /* a function that has places of its own, or none that is known to create anything */
 		if (is_not)
 			place.why = place.shape == TDM_SHAPE_HELPER ? "the function is defined in none of the files"
 								    : "no function that was walked leads to it";
