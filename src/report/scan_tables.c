@@ -325,12 +325,12 @@ static const struct tdm_column programs[] = {
 	{ "views", "views", BUDGET(views), TDM_COUNT(5) },
 	{ NULL, "unknown", BUDGET(unknown) },
 	{ NULL, "missed_places", BUDGET(missed) },
-	{ "L1 per core", "bytes", BUDGET(bytes), .text = put_budget, .width = 12, .flags = TDM_OTHER_SIDE },
+	{ "L1 per core", "bytes", BUDGET(bytes), .text = put_budget, .width = 12 },
 	{ NULL, "min_bytes", BUDGET(min) },
 	{ NULL, "max_bytes", BUDGET(max) },
 	{ NULL, "expression", BUDGET(expression) },
-	{ "of the card", "l1_share", BUDGET(share), .text = put_share, .width = 11, .flags = TDM_OTHER_SIDE,
-		.style = share_style, .below = put_budget_more },
+	{ "of the card", "l1_share", BUDGET(share), .text = put_share, .width = 11, .style = share_style,
+		.below = put_budget_more },
 };
 
 struct tdm_table tdm_scan_program_table(const struct tdm_scan_report *report)

@@ -72,7 +72,8 @@ struct py {
 	struct tdm_map last;    /* hash of a name: its last binding */
 	uint32_t *frame_parent; /* the frame around each; the module is its own */
 	size_t frame_count, frame_cap;
-	struct tdm_map called; /* hashes of the names that are called somewhere in the file */
+	struct tdm_map called;  /* hashes of the names that are called somewhere in the file */
+	struct tdm_map members; /* hashes of self.x: how often it is assigned, so that a value is known only if once */
 	struct py_definition *first, *end;
 	uint64_t steps;
 	uint32_t calls, next_branch;

@@ -6,6 +6,15 @@
 
 static const struct tdm_str no_text = { "", 0 };
 
+/* **arguments, where they are known. */
+static void spread(const struct tdm_expr *object, const char *const *names, const struct tdm_expr **values)
+{
+	for (uint32_t i = 0; names[i] != NULL; i++) {
+		const struct tdm_expr *value = tdm_expr_field(object, names[i]);
+		values[i] = value != NULL ? value : values[i];
+	}
+}
+
 /* The arguments of a call by name: positional ones get the names in `names`, which ends with NULL. */
 static void read_arguments(struct py_at *at, uint32_t list, const char *const *names, const struct tdm_expr **values)
 {
@@ -14,6 +23,10 @@ static void read_arguments(struct py_at *at, uint32_t list, const char *const *n
 	while (names[count] != NULL)
 		values[count++] = NULL;
 	for (TDM_NODE_CHILDREN(child, syntax, list)) {
+		if (tdm_node_kind(syntax, child) == TDM_SYN_dictionary_splat) {
+			spread(py_eval(at, tdm_node_first(syntax, child)), names, values);
+			continue;
+		}
 		if (tdm_node_kind(syntax, child) != TDM_SYN_keyword_argument) {
 			const struct tdm_expr *value = py_eval(at, child);
 			if (place < count)
@@ -228,6 +241,21 @@ static const struct tdm_expr *call_tile(struct py_at *at, uint32_t arguments)
 	return tdm_expr_make(at->py->arena, TDM_EXPR_OBJECT, tdm_str_of("Tile"), &shape, 1);
 }
 
+/* dict(a=1, b=2) */
+static const struct tdm_expr *call_dict(struct py_at *at, uint32_t arguments)
+{
+	struct py *py = at->py;
+	const struct tdm_expr *result = tdm_expr_make(py->arena, TDM_EXPR_OBJECT, tdm_str_of("dict"), NULL, 0);
+	for (TDM_NODE_CHILDREN(child, py->syntax, arguments)) {
+		struct tdm_str name = tdm_node_text(py->syntax, tdm_node_with_role(py->syntax, child, TDM_ROLE_name));
+		const struct tdm_expr *value = py_eval(at, tdm_node_with_role(py->syntax, child, TDM_ROLE_value));
+		const char *copy = tdm_arena_text(py->arena, name);
+		if (tdm_node_kind(py->syntax, child) == TDM_SYN_keyword_argument && copy != NULL)
+			result = tdm_expr_with_field(py->arena, result, tdm_str_of(copy), value);
+	}
+	return result;
+}
+
 /* min and max of two or more. */
 static const struct tdm_expr *call_extreme(struct py_at *at, uint32_t node, uint32_t arguments, enum tdm_expr_op op)
 {
@@ -275,6 +303,8 @@ static const struct tdm_expr *call_known(
 		return call_format(at, arguments);
 	if (tdm_str_is(name, "Tile"))
 		return call_tile(at, arguments);
+	if (tdm_str_is(name, "dict"))
+		return call_dict(at, arguments);
 	if ((tdm_str_is(name, "get_tile_size") || tdm_str_is(name, "tile_size")) && count == 1)
 		return call_tile_size(at, node, function, arguments);
 	if (tdm_str_is(name, "min") || tdm_str_is(name, "max"))

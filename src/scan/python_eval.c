@@ -130,16 +130,34 @@ static const struct tdm_expr *eval_list(struct py_at *at, uint32_t node)
 	return tdm_expr_make(py->arena, TDM_EXPR_LIST, (struct tdm_str){ "", 0 }, args, count);
 }
 
+/* Whether something is None, where that is certain; NULL where it is not, or not asked. */
+static const struct tdm_expr *compare_with_none(
+	struct py *py, enum tdm_expr_op op, const struct tdm_expr *a, const struct tdm_expr *b)
+{
+	bool is_asked =
+		b != NULL && (op == TDM_EXPR_EQUAL || op == TDM_EXPR_NOT_EQUAL) && (py_is_none(a) || py_is_none(b));
+	if (!is_asked)
+		return NULL;
+	const struct tdm_expr *other = py_is_none(b) ? a : b;
+	bool is_open = !py_is_none(other) && (other->op == TDM_EXPR_NAME || other->op == TDM_EXPR_CALL ||
+						     other->op == TDM_EXPR_CHOOSE || other->op == TDM_EXPR_NOTHING);
+	return is_open ? NULL : tdm_expr_number(py->arena, py_is_none(other) == (op == TDM_EXPR_EQUAL));
+}
+
 static const struct tdm_expr *eval_operator(
 	struct py_at *at, uint32_t node, struct tdm_str token, uint32_t left, uint32_t right)
 {
 	struct py *py = at->py;
 	const struct tdm_expr *a = py_eval(at, left), *b = right != TDM_NODE_NONE ? py_eval(at, right) : NULL;
-	token = tdm_str_is(token, "and")  ? tdm_str_of("&&")
-		: tdm_str_is(token, "or") ? tdm_str_of("||")
-		: tdm_str_is(token, "is") ? tdm_str_of("==")
-					  : token;
+	token = tdm_str_is(token, "and")      ? tdm_str_of("&&")
+		: tdm_str_is(token, "or")     ? tdm_str_of("||")
+		: tdm_str_is(token, "is")     ? tdm_str_of("==")
+		: tdm_str_is(token, "is not") ? tdm_str_of("!=")
+					      : token;
 	enum tdm_expr_op op = tdm_expr_operator(token, b != NULL ? 2 : 1);
+	const struct tdm_expr *decided = compare_with_none(py, op, a, b);
+	if (decided != NULL)
+		return decided;
 	bool has_objects = a->op == TDM_EXPR_OPAQUE || a->op == TDM_EXPR_LIST ||
 			   (b != NULL && (b->op == TDM_EXPR_OPAQUE || b->op == TDM_EXPR_LIST));
 	if (op == TDM_EXPR_NOTHING || has_objects)

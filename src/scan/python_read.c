@@ -121,17 +121,25 @@ static int emit(struct py *py)
 	return err;
 }
 
-/* Which names are called anywhere. */
-static int collect_calls(struct py *py)
+/* Which names are called anywhere, and how often members are assigned. */
+static int collect_names(struct py *py)
 {
+	const struct tdm_syntax *syntax = py->syntax;
 	int err = 0;
-	for (uint32_t i = 0; err == 0 && i < py->syntax->count; i++)
-		if (py->syntax->nodes[i].kind == TDM_SYN_call) {
-			uint32_t function = tdm_node_with_role(py->syntax, i, TDM_ROLE_function);
-			struct tdm_str name = py_last_name(py->syntax, function);
-			if (name.len != 0)
-				err = tdm_map_put(&py->called, tdm_str_hash(name), 1);
+	for (uint32_t i = 0; err == 0 && i < syntax->count; i++) {
+		bool is_assigned = syntax->nodes[i].kind == TDM_SYN_assignment ||
+				   syntax->nodes[i].kind == TDM_SYN_augmented_assignment;
+		if (syntax->nodes[i].kind == TDM_SYN_call) {
+			struct tdm_str name = py_last_name(syntax, tdm_node_with_role(syntax, i, TDM_ROLE_function));
+			err = tdm_map_put(&py->called, tdm_str_hash(name), 1);
+		} else if (is_assigned) {
+			uint32_t left = tdm_node_with_role(syntax, i, TDM_ROLE_left);
+			uint64_t hash = tdm_str_hash(tdm_node_text(syntax, left));
+			uint32_t before = tdm_map_find(&py->members, hash);
+			if (tdm_node_kind(syntax, left) == TDM_SYN_attribute)
+				err = tdm_map_put(&py->members, hash, before == TDM_MAP_NONE ? 1 : 2);
 		}
+	}
 	return err;
 }
 
@@ -157,27 +165,31 @@ static bool has_names(struct tdm_str text)
 	       memmem(text.ptr, text.len, "cb_descriptor_from_sharded_tensor", 33) != NULL;
 }
 
+static int read_with(struct py *py)
+{
+	int err = collect_names(py);
+	if (err != 0)
+		return err;
+	walk_module(py);
+	return py->failed || py->arena->failed ? -ENOMEM : emit(py);
+}
+
 int tdm_python_read(struct tdm_file_walk *walk)
 {
 	struct py py = { .walk = walk, .syntax = walk->syntax, .arena = &walk->file->arena };
 	if (walk->syntax->count == 0 || !has_names(walk->syntax->text))
 		return 0;
 	int err = py_places_find(walk->file, walk->syntax->text, walk);
-	if (err == 0)
-		err = tdm_map_init(&py.last);
-	if (err == 0 && tdm_map_init(&py.called) != 0) {
-		tdm_map_done(&py.last);
-		err = -ENOMEM;
+	struct tdm_map *maps[] = { &py.last, &py.called, &py.members };
+	size_t made = 0;
+	while (err == 0 && made < 3) {
+		err = tdm_map_init(maps[made]);
+		made += err == 0;
 	}
-	if (err != 0)
-		return err;
-	err = collect_calls(&py);
 	if (err == 0)
-		walk_module(&py);
-	if (err == 0)
-		err = py.failed || py.arena->failed ? -ENOMEM : emit(&py);
-	tdm_map_done(&py.last);
-	tdm_map_done(&py.called);
+		err = read_with(&py);
+	while (made != 0)
+		tdm_map_done(maps[--made]);
 	free(py.bindings);
 	free(py.frame_parent);
 	return err;

@@ -99,8 +99,9 @@ static void bind_member(struct py_at *at, uint32_t target, const struct tdm_expr
 {
 	struct tdm_str text = tdm_node_text(at->py->syntax, target);
 	bool is_self = text.len > 5 && memcmp(text.ptr, "self.", 5) == 0;
+	bool is_once = tdm_map_find(&at->py->members, tdm_str_hash(text)) == 1;
 	uint32_t frame = is_self && at->definition->node != 0 ? at->definition->frame : at->frame;
-	py_bind(at, frame, text, value);
+	py_bind(at, frame, text, !is_self || is_once ? value : py_named(at->py, text));
 }
 
 static void assign(struct py_at *at, uint32_t target, const struct tdm_expr *value)
@@ -416,15 +417,13 @@ static bool is_told_index(const struct py_descriptor *made)
 	return index != NULL && tdm_expr_has_parameter(index);
 }
 
-/* A helper gives a descriptor to its caller, or makes one with the caller's index. */
+/* A helper gives a descriptor to its caller, or makes one, and only one, with the caller's index. */
 static bool is_helper(struct py *py, const struct py_definition *definition, const struct tdm_expr *result)
 {
-	if (py_descriptor_of(result) != NULL)
-		return true;
-	for (const struct py_descriptor *made = definition->first; made != NULL; made = made->next)
-		if (is_told_index(made))
-			return is_called(py, definition->name);
-	return false;
+	const struct py_descriptor *only =
+		definition->first != NULL && definition->first->next == NULL ? definition->first : NULL;
+	return py_descriptor_of(result) != NULL ||
+	       (only != NULL && is_told_index(only) && is_called(py, definition->name));
 }
 
 static void bind_parameters(struct py_at *at, uint32_t parameters)
