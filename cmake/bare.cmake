@@ -13,7 +13,7 @@ set(TDM_BARE_WITHOUT_TESTS
 	unit.tui_model unit.tui_growth           # tui
 	unit.args unit.demo unit.docs unit.doctor integration.log_follow integration.behalf_views # cli
 	unit.graph_capture unit.capture_devices unit.capture_random unit.capture_stock fuzz.capture # sources/capture_json.c
-	unit.remote_picture unit.fleet fuzz.remote_picture fuzz.http_request # sources/json_walk.c
+	unit.remote_picture unit.fleet unit.budget fuzz.budget fuzz.remote_picture fuzz.http_request # sources/json_walk.c
 	unit.input                               # zlib, liblzma, libzstd
 	unit.ttnn_report fuzz.ttnn_report        # libsqlite3
 	unit.scan_expr unit.scan_syntax unit.scan unit.scan_faults fuzz.scan # scan

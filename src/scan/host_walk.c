@@ -567,7 +567,7 @@ static int find_hot(struct host *host, uint32_t **hot, size_t *count)
 	return err;
 }
 
-int tdm_host_read(struct tdm_file_walk *file_walk)
+int tdm_host_walk(struct tdm_file_walk *file_walk)
 {
 	struct host host = {
 		.walk = file_walk,

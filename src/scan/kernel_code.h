@@ -116,7 +116,8 @@ struct tdm_kernel_use {
 	X(HOST_BUFFERS, "not all buffers of the program are known")                              \
 	X(ELSEWHERE, "another core may fill the buffer")                                         \
 	X(CONDITIONAL, "it only happens under a condition")                                      \
-	X(NO_PAGES, "the number of pages could not be computed")
+	X(NO_PAGES, "the number of pages could not be computed")                                 \
+	X(TOO_MUCH, "there is too much to follow")
 
 enum tdm_unjudged {
 #define X(id, text) TDM_UNJUDGED_##id,
@@ -157,13 +158,13 @@ struct tdm_mismatch {
 	uint8_t kind;          /* enum tdm_mismatch_kind */
 	uint32_t file, kernel; /* the host's file, and the kernel in its list */
 	const struct tdm_kernel_use *use;
-	const struct tdm_scan_buffer *buffer; /* TOO_MANY_PAGES and NOBODY_PUSHES; else NULL */
+	const struct tdm_scan_buffer *buffer; /* of TOO_MANY_PAGES and NOBODY_PUSHES; else NULL */
 	uint64_t pages;                       /* TOO_MANY_PAGES: those of the buffer; else unknown */
 };
 
 /* Zeroed to begin with. */
 struct tdm_mismatches {
-	struct tdm_mismatch *list; /* owned */
+	struct tdm_mismatch *list; /* owned; one for each buffer of a program and kind, and the first operation on it */
 	size_t count, cap;
 	uint64_t judged[TDM_MISMATCH_KINDS]; /* uses that were judged, right or wrong */
 	uint64_t unjudged[TDM_MISMATCH_KINDS][TDM_UNJUDGED_COUNT];

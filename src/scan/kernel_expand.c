@@ -358,7 +358,7 @@ static void follow_call(struct expansion *expansion, const struct frame *frame, 
 		return;
 	}
 	if (frame->depth >= DEPTH_MAX) {
-		note_gap(expansion, TDM_UNJUDGED_UNKNOWN_CALL, step->callee, frame->file, step->line);
+		note_gap(expansion, TDM_UNJUDGED_TOO_MUCH, step->callee, frame->file, step->line);
 		return;
 	}
 	uint32_t next = tdm_kernel_index_next(expansion->index, entry, step->callee);
@@ -377,7 +377,7 @@ static void follow(struct expansion *expansion, struct frame *frame)
 	for (size_t i = 0; i < function->step_count; i++) {
 		const struct tdm_kernel_step *step = &function->steps[i];
 		if (expansion->steps++ > STEPS_MAX || expansion->uses->count > USES_MAX) {
-			note_gap(expansion, TDM_UNJUDGED_UNKNOWN_CALL, function->name, frame->file, step->line);
+			note_gap(expansion, TDM_UNJUDGED_TOO_MUCH, function->name, frame->file, step->line);
 			return;
 		}
 		if (step->is_call)

@@ -61,11 +61,12 @@ uint32_t tdm_kernel_template_args(const struct tdm_syntax *syntax, uint32_t node
 	return TDM_NODE_NONE;
 }
 
-/* A piece of source without a known value. Its text is copied, because the tree's goes away. */
+/* A piece of source without a known value: its first line, copied, because the text goes away. */
 static const struct tdm_expr *name_of_text(const struct tdm_kernel_reader *reader, struct tdm_str text)
 {
-	if (text.len > NAME_MAX_BYTES)
-		text.len = NAME_MAX_BYTES;
+	const char *line_end = memchr(text.ptr, '\n', text.len);
+	text.len = line_end != NULL ? (size_t)(line_end - text.ptr) : text.len;
+	text.len = text.len > NAME_MAX_BYTES ? NAME_MAX_BYTES : text.len;
 	const char *copy = tdm_arena_text(reader->arena, text);
 	return copy != NULL ? tdm_expr_name(reader->arena, tdm_str_of(copy)) : &tdm_expr_nothing;
 }

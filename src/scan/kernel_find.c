@@ -133,7 +133,7 @@ uint32_t tdm_kernel_index_file(
 bool tdm_kernel_is_runtime(const char *path)
 {
 	return strstr(path, "tt_metal/hw/") != NULL || strstr(path, "tt_metal/third_party/") != NULL ||
-		strstr(path, "tt_metal/tt-llk/") != NULL || strstr(path, "tt_metal/hostdevcommon/") != NULL;
+	       strstr(path, "tt_metal/tt-llk/") != NULL || strstr(path, "tt_metal/hostdevcommon/") != NULL;
 }
 
 /* Headers that come with the compiler or the runtime: what they define moves no pages unless its name says so. */

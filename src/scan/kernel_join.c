@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-enum { SOURCES_MAX = 8 };
+enum { SOURCES_MAX = 8, USES_MAX = 2000000 /* of all kernels */ };
 
 static const struct tdm_expr *field_or_nothing(const struct tdm_expr *object, const char *name)
 {
@@ -112,9 +112,12 @@ static int join_source(struct tdm_kernel_index *index, struct tdm_scan_kernel *k
 	kernel->code = before == NULL ? scan->files[file].code : NULL;
 	if (scan->files[file].code == NULL)
 		return refuse(scan, kernel, TDM_UNJUDGED_NOT_PARSED);
+	if (index->use_count > USES_MAX)
+		return refuse(scan, kernel, TDM_UNJUDGED_TOO_MUCH);
 	kernel->uses = tdm_kernel_expand(index, file, args, &scan->arena);
 	if (before != NULL && kernel->uses != NULL)
 		kernel->uses = joined_uses(&scan->arena, before, kernel->uses);
+	index->use_count += kernel->uses != NULL ? kernel->uses->count : 0;
 	return kernel->uses != NULL ? 0 : -ENOMEM;
 }
 

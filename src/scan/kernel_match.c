@@ -19,32 +19,42 @@ struct program {
 	uint32_t file_idx, number;
 	uint16_t gaps; /* of all its kernels */
 	bool knows_buffers;
+	size_t first;  /* of its mismatches in the list */
+	uint64_t work; /* buffers and uses that were compared */
 	struct tdm_mismatches *mismatches;
 	int err;
 };
+
+enum { MISMATCHES_MAX = 1000 /* of one program */ };
+#define WORK_MAX UINT64_C(50000000)
 
 static void count_unjudged(struct program *program, enum tdm_mismatch_kind kind, enum tdm_unjudged why)
 {
 	program->mismatches->unjudged[kind][why]++;
 }
 
+static bool is_same_buffer(const struct tdm_kernel_use *a, const struct tdm_kernel_use *b)
+{
+	return a->index == b->index && strcmp(a->name, b->name) == 0;
+}
+
+/* Adds a mismatch, unless the program has one of the same kind about the same buffer. */
 static void report(struct program *program, struct tdm_mismatch mismatch)
 {
 	struct tdm_mismatches *all = program->mismatches;
-	if (program->err == 0)
+	for (size_t i = program->first; i < all->count; i++)
+		if (all->list[i].kind == mismatch.kind && is_same_buffer(all->list[i].use, mismatch.use))
+			return;
+	if (program->err == 0 && all->count - program->first < MISMATCHES_MAX) {
 		program->err = tdm_reserve(&all->list, &all->cap, all->count + 1, sizeof *all->list);
-	if (program->err == 0)
-		all->list[all->count++] = mismatch;
+		if (program->err == 0)
+			all->list[all->count++] = mismatch;
+	}
 }
 
 static bool is_known(const struct tdm_kernel_use *use)
 {
 	return use->index >= 0 || use->name[0] != '\0';
-}
-
-static bool is_same_buffer(const struct tdm_kernel_use *a, const struct tdm_kernel_use *b)
-{
-	return a->index == b->index && strcmp(a->name, b->name) == 0;
 }
 
 /* Whether one of a descriptor's formats has an index: a circular buffer may have several. */
@@ -77,17 +87,18 @@ static bool is_buffer_of(const struct tdm_scan_buffer *buffer, const struct tdm_
 
 /* The first buffer of the program that a use is about, after `from`; NULL when there is no more. */
 static const struct tdm_scan_buffer *next_buffer(
-	const struct program *program, const struct tdm_kernel_use *use, size_t *from)
+	struct program *program, const struct tdm_kernel_use *use, size_t *from)
 {
 	while (*from < program->file->buffer_count) {
 		const struct tdm_scan_buffer *buffer = &program->file->buffers[(*from)++];
+		program->work++;
 		if (buffer->program == program->number && is_buffer_of(buffer, use))
 			return buffer;
 	}
 	return NULL;
 }
 
-static const struct tdm_scan_buffer *first_buffer(const struct program *program, const struct tdm_kernel_use *use)
+static const struct tdm_scan_buffer *first_buffer(struct program *program, const struct tdm_kernel_use *use)
 {
 	size_t from = 0;
 	return next_buffer(program, use, &from);
@@ -98,12 +109,13 @@ static bool is_in_program(const struct program *program, const struct tdm_scan_k
 	return kernel->program == program->number && kernel->uses != NULL;
 }
 
-static bool is_pushed(const struct program *program, const struct tdm_kernel_use *wait)
+static bool is_pushed(struct program *program, const struct tdm_kernel_use *wait)
 {
 	for (size_t i = 0; i < program->file->kernel_count; i++) {
 		const struct tdm_scan_kernel *kernel = &program->file->kernels[i];
 		for (size_t k = 0; is_in_program(program, kernel) && k < kernel->uses->count; k++) {
 			const struct tdm_kernel_use *use = &kernel->uses->list[k];
+			program->work++;
 			if (use->action == TDM_KERNEL_PUSH && is_same_buffer(use, wait))
 				return true;
 		}
@@ -237,9 +249,10 @@ static void judge_kernel(struct program *program, uint32_t number)
 	const struct tdm_scan_kernel *kernel = &program->file->kernels[number];
 	for (size_t i = 0; i < kernel->uses->count; i++) {
 		const struct tdm_kernel_use *use = &kernel->uses->list[i];
-		if (!is_known(use)) {
+		if (!is_known(use) || program->work > WORK_MAX) {
+			enum tdm_unjudged why = is_known(use) ? TDM_UNJUDGED_TOO_MUCH : TDM_UNJUDGED_NO_BUFFER;
 			for (int kind = 0; kind < TDM_MISMATCH_KINDS; kind++)
-				count_unjudged(program, (enum tdm_mismatch_kind)kind, TDM_UNJUDGED_NO_BUFFER);
+				count_unjudged(program, (enum tdm_mismatch_kind)kind, why);
 			continue;
 		}
 		if (use->action == TDM_KERNEL_WAIT)
@@ -292,6 +305,7 @@ int tdm_kernels_match(const struct tdm_scan *scan, struct tdm_mismatches *mismat
 				.file = &scan->files[i],
 				.file_idx = i,
 				.number = k,
+				.first = mismatches->count,
 				.mismatches = mismatches };
 			int err = judge_program(&program);
 			if (err != 0)

@@ -64,7 +64,7 @@ void tdm_kernel_settle(struct tdm_kernel_code *code, struct tdm_arena *arena);
 /* kernel_names.c */
 bool tdm_kernel_is_buffer_type(struct tdm_str name); /* CircularBuffer, DataflowBuffer, CB */
 bool tdm_kernel_action_of(struct tdm_str name, bool is_method, uint8_t *action); /* false: it is no operation */
-bool tdm_kernel_is_mover(struct tdm_str name); /* its name speaks of moving pages */
+bool tdm_kernel_is_mover(struct tdm_str name);                                   /* its name speaks of moving pages */
 bool tdm_kernel_is_api(struct tdm_str name);  /* a function of the runtime's device API that moves no pages */
 int tdm_kernel_index_of(struct tdm_str name); /* 3 of "c_3"; -1 when it is no index */
 
@@ -88,7 +88,8 @@ struct tdm_kernel_index {
 	uint32_t *queue;
 	size_t queue_count;
 	uint32_t root;
-	bool has_lost; /* the root includes, directly or not, a file that is not among the scanned ones */
+	uint64_t use_count; /* of all kernels so far */
+	bool has_lost;      /* the root includes, directly or not, a file that is not among the scanned ones */
 };
 
 int tdm_kernel_index_init(struct tdm_kernel_index *index, struct tdm_scan *scan); /* 0 or -ENOMEM */

@@ -143,7 +143,7 @@ static int read_cpp(struct tdm_file_walk *walk, struct tdm_look look)
 {
 	int err = look.has_host ? tdm_places_find(walk->file, walk->syntax->text) : 0;
 	if (err == 0 && look.has_host)
-		err = tdm_host_read(walk);
+		err = tdm_host_walk(walk);
 	if (err == 0 && look.has_host)
 		err = tdm_kernel_check_places(walk);
 	if (err == 0 && look.has_device)
