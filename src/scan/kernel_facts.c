@@ -76,7 +76,8 @@ static void count_lines(struct tdm_kernel_code *code, struct tdm_file_walk *walk
 	struct tdm_lexer lexer;
 	struct tdm_token token;
 	uint32_t last = 0;
-	code->lines = walk->line_count;
+	struct tdm_str text = walk->syntax->text;
+	code->lines = walk->line_count - (text.len != 0 && text.ptr[text.len - 1] == '\n');
 	tdm_lexer_init(&lexer, walk->syntax->text);
 	while ((token = tdm_lexer_next(&lexer)).kind != TDM_TOKEN_END) {
 		uint32_t first = tdm_walk_line(walk, token.start);
