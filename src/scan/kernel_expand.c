@@ -228,6 +228,8 @@ static struct target named_target(struct expansion *expansion, struct tdm_str ac
 	bool is_unbound = false;
 	if (spec == NULL)
 		spec = bound_buffer(expansion, accessor, &is_unbound);
+	while (spec != NULL && spec->op == TDM_EXPR_LIST && spec->arg_count == 1)
+		spec = spec->args[0]; /* {"name"} */
 	if (spec != NULL && spec->op == TDM_EXPR_CHOOSE) {
 		target.other = spec->args[2];
 		spec = spec->args[1];

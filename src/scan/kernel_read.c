@@ -442,13 +442,22 @@ static bool is_in_directive(const struct reading *reading, uint32_t node)
 	return line.len != 0 && line.ptr[0] == '#' && text.ptr > line.ptr && memchr(text.ptr, '\n', text.len) == NULL;
 }
 
+/* A type after the qualifier for pointers into L1, whatever its name is. */
+static bool is_after_qualifier(const struct reading *reading, uint32_t node)
+{
+	static const char qualifier[] = "tt_l1_ptr ";
+	const size_t len = sizeof qualifier - 1;
+	uint32_t start = tdm_node_at(reading->part.syntax, node)->start;
+	return start >= len && memcmp(reading->part.syntax->text.ptr + start - len, qualifier, len) == 0;
+}
+
 static void note_error(struct reading *reading, uint32_t node)
 {
 	struct tdm_str text = tdm_node_text(reading->part.syntax, node);
 	bool is_before_body = reading->function == NO_FUNCTION || node < reading->body;
 	bool is_word = text.len < 40 && tdm_node_child_count(reading->part.syntax, node) == 1 &&
 		       memchr(text.ptr, ' ', text.len) == NULL;
-	if (!(is_before_body && is_word) && !is_type_word(text) && !is_in_directive(reading, node))
+	if (!(is_word && (is_before_body || is_after_qualifier(reading, node))) && !is_type_word(text) && !is_in_directive(reading, node))
 		reading->part.code->is_whole = false;
 }
 
