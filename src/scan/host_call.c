@@ -551,10 +551,8 @@ static const struct tdm_expr *binding_call(
 		return NULL;
 	struct tdm_arena *arena = frame->host->arena;
 	const struct tdm_expr *object = tdm_expr_make(arena, TDM_EXPR_OBJECT, tdm_str_of("DFBBinding"), NULL, 0);
-	object = tdm_expr_with_field(
-		arena, object, tdm_str_of("dfb_spec_name"), host_eval(frame, arguments->nodes[0]));
-	return tdm_expr_with_field(
-		arena, object, tdm_str_of("accessor_name"), host_eval(frame, arguments->nodes[1]));
+	object = tdm_expr_with_field(arena, object, tdm_str_of("dfb_spec_name"), host_eval(frame, arguments->nodes[0]));
+	return tdm_expr_with_field(arena, object, tdm_str_of("accessor_name"), host_eval(frame, arguments->nodes[1]));
 }
 
 /* A call that is known by its name; NULL when it is not. */

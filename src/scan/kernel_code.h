@@ -84,8 +84,9 @@ struct tdm_kernel_code {
 	size_t constant_count, constant_cap;
 	struct tdm_str *macros; /* names of macros that look like functions; sorted */
 	size_t macro_count, macro_cap;
-	bool has_main; /* it defines kernel_main(), or MAIN in a namespace NAMESPACE */
-	bool is_whole; /* all of it parsed and was read */
+	bool has_main;                   /* it defines kernel_main(), or MAIN in a namespace NAMESPACE */
+	bool is_whole;                   /* all of it parsed and was read */
+	const bool *line_is_conditional; /* while it is read: lines in an #if that was blanked, or NULL */
 	uint32_t lines, code_lines;
 	uint32_t complexity;
 	uint32_t max_complexity; /* of one function */

@@ -1,6 +1,7 @@
 /* What a kernel file says besides its operations: constants, what it includes, its size. */
 #include "scan/kernel_parts.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/reserve.h"
@@ -137,4 +138,38 @@ void tdm_kernel_settle(struct tdm_kernel_code *code, struct tdm_arena *arena)
 	code->functions = settled(arena, code->functions, code->function_count * sizeof *code->functions);
 	code->constants = settled(arena, code->constants, code->constant_count * sizeof *code->constants);
 	code->macros = settled(arena, code->macros, code->macro_count * sizeof *code->macros);
+}
+
+/* Two lists one after the other; NULL when out of memory, which the arena remembers. */
+static void *chained(struct tdm_arena *arena, const void *a, size_t a_bytes, const void *b, size_t b_bytes)
+{
+	char *list = a_bytes + b_bytes != 0 ? tdm_arena_take(arena, a_bytes + b_bytes) : NULL;
+	if (list != NULL && a_bytes != 0)
+		memcpy(list, a, a_bytes);
+	if (list != NULL && b_bytes != 0)
+		memcpy(list + a_bytes, b, b_bytes);
+	return list;
+}
+
+int tdm_kernel_add_code(struct tdm_kernel_code *code, const struct tdm_kernel_code *more, struct tdm_arena *arena)
+{
+	bool is_first = code->function_count == 0;
+	const size_t function = sizeof *code->functions, macro = sizeof *code->macros;
+	code->functions = chained(arena, code->functions, code->function_count * function, more->functions,
+		more->function_count * function);
+	code->function_count += more->function_count;
+	code->macros = chained(arena, code->macros, code->macro_count * macro, more->macros, more->macro_count * macro);
+	code->macro_count += more->macro_count;
+	if (is_first) { /* constants are the same in all readings, or ambiguous */
+		code->constants = more->constants;
+		code->constant_count = more->constant_count;
+	}
+	if (more->complexity > code->complexity)
+		code->complexity = more->complexity;
+	if (more->max_complexity > code->max_complexity)
+		code->max_complexity = more->max_complexity;
+	if (code->macro_count != 0 && code->macros != NULL)
+		qsort(code->macros, code->macro_count, macro, compare_texts);
+	code->has_main |= more->has_main;
+	return arena->failed ? -ENOMEM : 0;
 }

@@ -52,7 +52,16 @@ uint32_t tdm_kernel_last_name(const struct tdm_syntax *syntax, uint32_t node);
 /* The template arguments of a callee; TDM_NODE_NONE when it has none. */
 uint32_t tdm_kernel_template_args(const struct tdm_syntax *syntax, uint32_t node);
 
+/* kernel_read.c: reads a tree into `code`, which is zeroed but for `is_whole`. *has_ops: whether there is an operation
+ * on something that is surely a buffer; may be NULL. */
+int tdm_kernel_read_code(struct tdm_file_walk *walk, struct tdm_kernel_code *code, bool *has_ops);
+
+/* kernel_variants.c: reads a file again that did not parse, one branch of every #if at a time. */
+int tdm_kernel_read_variants(struct tdm_file_walk *walk, struct tdm_kernel_code *code);
+
 /* kernel_facts.c */
+/* Adds the functions and constants of another reading of the same file. 0 or -ENOMEM. */
+int tdm_kernel_add_code(struct tdm_kernel_code *code, const struct tdm_kernel_code *more, struct tdm_arena *arena);
 int tdm_kernel_add_constant(struct tdm_kernel_reader *reader, struct tdm_str name, const struct tdm_expr *value);
 int tdm_kernel_read_enumerators(struct tdm_kernel_reader *reader, uint32_t list);
 int tdm_kernel_read_macro(struct tdm_kernel_reader *reader, uint32_t node); /* one that is a number */

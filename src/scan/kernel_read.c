@@ -210,7 +210,9 @@ static int add_step(struct reading *reading, struct tdm_kernel_step step)
 	int err = tdm_reserve(&function->steps, &function->step_cap, function->step_count + 1, sizeof *function->steps);
 	if (err != 0)
 		return err;
-	step.is_conditional = reading->conditions != 0 || reading->was_left;
+	const bool *is_in_if = reading->part.code->line_is_conditional;
+	step.is_conditional =
+		reading->conditions != 0 || reading->was_left || (is_in_if != NULL && is_in_if[step.line]);
 	step.in_loop = reading->loops != 0;
 	function->steps[function->step_count++] = step;
 	return 0;
@@ -457,7 +459,8 @@ static void note_error(struct reading *reading, uint32_t node)
 	bool is_before_body = reading->function == NO_FUNCTION || node < reading->body;
 	bool is_word = text.len < 40 && tdm_node_child_count(reading->part.syntax, node) == 1 &&
 		       memchr(text.ptr, ' ', text.len) == NULL;
-	if (!(is_word && (is_before_body || is_after_qualifier(reading, node))) && !is_type_word(text) && !is_in_directive(reading, node))
+	if (!(is_word && (is_before_body || is_after_qualifier(reading, node))) && !is_type_word(text) &&
+		!is_in_directive(reading, node))
 		reading->part.code->is_whole = false;
 }
 
@@ -538,29 +541,41 @@ static int read_all(struct reading *reading)
 	return err != 0 ? err : part->arena->failed ? -ENOMEM : 0;
 }
 
-int tdm_kernel_read(struct tdm_file_walk *walk)
+int tdm_kernel_read_code(struct tdm_file_walk *walk, struct tdm_kernel_code *code, bool *has_ops)
 {
-	struct tdm_arena *arena = &walk->file->arena;
-	struct tdm_kernel_code *code = tdm_arena_take(arena, sizeof *code);
-	struct reading reading = { .part = { .walk = walk, .syntax = walk->syntax, .arena = arena, .code = code },
+	struct reading reading = {
+		.part = { .walk = walk, .syntax = walk->syntax, .arena = &walk->file->arena, .code = code },
 		.function = NO_FUNCTION,
 		.template_params = TDM_NODE_NONE,
 		.template_target = TDM_NODE_NONE,
-		.lambda = TDM_NODE_NONE };
-	walk->file->code = NULL;
-	if (code == NULL)
-		return -ENOMEM;
-	code->is_whole = true;
+		.lambda = TDM_NODE_NONE
+	};
 	int err = tdm_map_init(&reading.part.by_name);
 	if (err == 0)
 		err = tdm_map_init(&reading.part.changing);
 	if (err == 0)
 		err = read_all(&reading);
-	if (err == 0 && (code->has_main || reading.has_certain_op))
-		walk->file->code = code;
+	if (has_ops != NULL)
+		*has_ops = reading.has_certain_op;
 	tdm_map_done(&reading.part.by_name);
 	tdm_map_done(&reading.part.changing);
 	free(reading.part.variables);
 	free(reading.regions);
+	return err;
+}
+
+int tdm_kernel_read(struct tdm_file_walk *walk)
+{
+	struct tdm_kernel_code *code = tdm_arena_take(&walk->file->arena, sizeof *code);
+	bool has_ops = false;
+	walk->file->code = NULL;
+	if (code == NULL)
+		return -ENOMEM;
+	code->is_whole = true;
+	int err = tdm_kernel_read_code(walk, code, &has_ops);
+	if (err == 0 && !code->is_whole && walk->parser != NULL)
+		err = tdm_kernel_read_variants(walk, code);
+	if (err == 0 && (code->has_main || has_ops))
+		walk->file->code = code;
 	return err;
 }
