@@ -127,8 +127,8 @@ static void size_and_complexity(void **state)
 	assert_int_equal(code->function_count, 1);
 	assert_int_equal(code->complexity, 5); /* one function, two loops, an if, an && */
 	assert_int_equal(code->max_complexity, 5);
-	assert_int_equal(code->lines, 23);
-	assert_int_equal(code->code_lines, 22);
+	assert_int_equal(code->lines, 25);
+	assert_int_equal(code->code_lines, 24);
 	assert_int_equal(code->op_count[TDM_KERNEL_WAIT][TDM_KERNEL_BY_FUNCTION], 1);
 	assert_int_equal(tdm_kernel_op_count(code, TDM_KERNEL_PUSH), 1);
 	assert_null(file_of(&world, "host.cpp")->code);
@@ -196,11 +196,11 @@ static void expect_mismatch(const char *folder, enum tdm_mismatch_kind kind, uin
 static void mismatches_of_each_kind(void **state)
 {
 	(void)state;
-	expect_mismatch("nobody_pushes", TDM_MISMATCH_NOBODY_PUSHES, 4,
+	expect_mismatch("nobody_pushes", TDM_MISMATCH_NOBODY_PUSHES, 5,
 		"the kernel waits on circular buffer 0, which no kernel of the program pushes");
-	expect_mismatch("not_created", TDM_MISMATCH_NOT_CREATED, 5,
+	expect_mismatch("not_created", TDM_MISMATCH_NOT_CREATED, 6,
 		"the kernel uses circular buffer 7 (push_back), which the program does not create");
-	expect_mismatch("too_many_pages", TDM_MISMATCH_TOO_MANY_PAGES, 5,
+	expect_mismatch("too_many_pages", TDM_MISMATCH_TOO_MANY_PAGES, 6,
 		"wait_front(2 + 1) needs 3 pages of circular buffer 0, which has 2");
 }
 
