@@ -247,6 +247,39 @@ static void branches_make_operations_conditional(void **state)
 	done(&world);
 }
 
+/* A loop that begins in each branch of an #if only parses with one of them. */
+static void branches_of_the_preprocessor_are_read_apart(void **state)
+{
+	static const char text[] = "void kernel_main() {\n"
+				   "  DataflowBuffer cb(3);\n"
+				   "  cb.reserve_back(1);\n"
+				   "#ifdef BACKWARDS\n"
+				   "  for (int i = 9; i > 0; i--) {\n"
+				   "#else\n"
+				   "  cb.push_back(2);\n"
+				   "  for (int i = 0; i < 9; i++) {\n"
+				   "#endif\n"
+				   "    cb.push_back(1);\n"
+				   "  }\n"
+				   "}\n";
+	struct world world;
+	(void)state;
+	scan_text(&world, text);
+	const struct tdm_kernel_code *code = world.scan.files[0].code;
+	assert_non_null(code);
+	assert_true(code->has_main && code->is_whole);
+	size_t counts[2] = { 0, 0 }; /* certain and conditional operations */
+	for (size_t i = 0; i < code->function_count; i++)
+		for (size_t k = 0; k < code->functions[i].step_count; k++)
+			counts[code->functions[i].steps[k].is_conditional] += !code->functions[i].steps[k].is_call;
+	assert_int_equal(code->function_count, 2);
+	assert_int_equal(counts[0], 4);
+	assert_int_equal(counts[1], 1);
+	assert_int_equal(code->op_count[TDM_KERNEL_PUSH][TDM_KERNEL_BY_METHOD], 2);
+	assert_int_equal(code->complexity, 2);
+	done(&world);
+}
+
 /* std::vector has a push_back() too. */
 static void other_containers_are_no_buffers(void **state)
 {
@@ -305,6 +338,7 @@ int main(void)
 		cmocka_unit_test(mismatches_of_each_kind),
 		cmocka_unit_test(what_cannot_be_judged_is_counted),
 		cmocka_unit_test(branches_make_operations_conditional),
+		cmocka_unit_test(branches_of_the_preprocessor_are_read_apart),
 		cmocka_unit_test(other_containers_are_no_buffers),
 		cmocka_unit_test(hostile_texts_are_survived),
 	};
