@@ -13,10 +13,10 @@ set(TDM_BARE_WITHOUT_TESTS
 	unit.tui_model unit.tui_growth           # tui
 	unit.args unit.demo unit.docs unit.doctor integration.log_follow integration.behalf_views # cli
 	unit.graph_capture unit.capture_devices unit.capture_random unit.capture_stock fuzz.capture # sources/capture_json.c
-	unit.remote_picture unit.fleet fuzz.remote_picture fuzz.http_request # sources/json_walk.c
+	unit.remote_picture unit.fleet unit.budget fuzz.budget fuzz.remote_picture fuzz.http_request # sources/json_walk.c
 	unit.input                               # zlib, liblzma, libzstd
 	unit.ttnn_report fuzz.ttnn_report        # libsqlite3
-	unit.scan_expr unit.scan unit.scan_faults fuzz.scan # scan
+	unit.scan_expr unit.scan unit.scan_faults unit.scan_kernels fuzz.scan fuzz.scan_kernels # scan
 	integration.torn # signals that an emulator delays
 	unit.symbolize) # libdw, without which no function has a name
 

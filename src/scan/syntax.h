@@ -181,6 +181,7 @@ enum tdm_language { TDM_LANGUAGE_CPP, TDM_LANGUAGE_PYTHON, TDM_LANGUAGE_COUNT };
 	X(dictionary_splat)               \
 	X(generator_expression)           \
 	X(named_expression)               \
+	X(raise_statement)                \
 	X(type)
 
 enum tdm_syntax_kind {
