@@ -97,6 +97,7 @@ static const char *list_missing(const struct tdm_buffer_facts *facts, struct tdm
 		{ "format", !facts->format_is_optional && is_missing(facts->format) },
 		{ "page size", facts->kind != TDM_KIND_SCRATCHPAD && is_missing(facts->page) },
 		{ "total size", is_missing(facts->total) },
+		{ facts->also_missing, facts->also_missing != NULL },
 	};
 	struct tdm_buf buf;
 	tdm_buf_init(&buf);

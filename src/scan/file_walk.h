@@ -42,6 +42,7 @@ struct tdm_buffer_facts {
 	const struct tdm_scan_branch *branch;
 	uint32_t program;
 	const struct tdm_expr *object; /* may be NULL */
+	const char *also_missing;      /* what else was not understood; NULL when nothing */
 	bool format_is_optional;       /* a scratchpad, or a dataflow buffer that only moves data, needs none */
 };
 

@@ -23,6 +23,8 @@ enum {
 	HOST_STEPS_MAX = 2000000, /* evaluations for one function of a file */
 	HOST_MADE_MAX = 20000,    /* objects made in one function */
 	HOST_UNROLL_MAX = 32,     /* elements of a list that a loop is walked over */
+	HOST_CUTS_MAX = 16,       /* calls of helpers that call themselves, in one function */
+	HOST_ARGS_MAX = 32,       /* of a call */
 	HOST_SPREAD_MAX = 60,     /* nodes of a variable's expression that are put in its place */
 };
 
@@ -110,6 +112,8 @@ struct host {
 	uint32_t calls; /* nested */
 	uint32_t next_branch;
 	const struct tdm_definition *active[HOST_CALLS_MAX];
+	uint32_t cut_sites[HOST_CUTS_MAX]; /* bytes of calls whose helper calls itself: not followed a second time */
+	uint32_t cut_count;
 };
 
 struct host_return {
@@ -132,6 +136,13 @@ struct host_frame {
 	uint32_t depth;
 };
 
+/* The arguments of a call. */
+struct host_arguments {
+	uint32_t nodes[HOST_ARGS_MAX];
+	uint32_t count;
+	bool are_all; /* false: there are more */
+};
+
 /* host_env.c */
 struct host_binding *host_bind(struct host_frame *frame, enum host_binding_kind kind, struct tdm_str name);
 void host_bind_value(struct host_frame *frame, struct tdm_str name, const struct tdm_expr *value, bool is_declaration);
@@ -140,20 +151,35 @@ const struct tdm_expr *host_lookup(struct host_frame *frame, struct tdm_str name
 const struct tdm_expr *host_merge(
 	struct host *host, const struct tdm_expr *condition, const struct tdm_expr *a, const struct tdm_expr *b);
 
+/* host_text.c */
+struct tdm_str host_last_name(const struct host_source *source, uint32_t node); /* b of a::b, a.b, b<T> */
+struct tdm_str host_squeezed(struct host *host, struct tdm_str text);           /* on one line, without comments */
+const struct tdm_expr *host_named(struct host *host, struct tdm_str text);      /* a name, copied */
+const struct tdm_expr *host_unknown(struct host_frame *frame, uint32_t node);   /* the node's text as a name */
+bool host_is_hot(const struct host_source *source, uint32_t node);              /* has a name that matters in it */
+
 /* host_eval.c */
 const struct tdm_expr *host_eval(struct host_frame *frame, uint32_t node);
-const struct tdm_expr *host_unknown(struct host_frame *frame, uint32_t node); /* the node's text as a name */
-const struct tdm_expr *host_named(struct host *host, struct tdm_str text);    /* a name, copied */
+
+/* host_global.c: NULL when the name means nothing there */
+const struct tdm_expr *host_global(struct host_frame *frame, struct tdm_str scope, struct tdm_str name);
+
+/* host_assign.c */
 void host_assign(struct host_frame *frame, uint32_t target, const struct tdm_expr *value);
-struct tdm_str host_last_name(const struct host_source *source, uint32_t node); /* b of a::b, a.b, b<T> */
-const struct tdm_expr *host_global(
-	struct host_frame *frame, struct tdm_str scope, struct tdm_str name); /* may be NULL */
-bool host_is_hot(const struct host_source *source, uint32_t node);
-struct tdm_str host_squeezed(struct host *host, struct tdm_str text); /* without line breaks and comments; copied */
 
 /* host_call.c */
 const struct tdm_expr *host_call(struct host_frame *frame, uint32_t node);
-const struct tdm_expr *host_results(struct host_frame *frame); /* what the function returned; nothing when it did not */
+
+/* host_follow.c */
+const struct tdm_expr *host_call_lambda(struct host_frame *caller, uint32_t call, const struct host_lambda *lambda,
+	const struct host_arguments *arguments);
+const struct tdm_expr *host_call_function(struct host_frame *caller, uint32_t call, struct tdm_definition *definition,
+	const struct host_arguments *arguments);
+struct tdm_definition *host_helper_for(
+	struct host_frame *frame, struct tdm_str name, const struct host_arguments *arguments); /* may be NULL */
+bool host_is_defined(const struct host_frame *frame, struct tdm_str name);
+const struct host_site *host_site_of(struct host_frame *caller, uint32_t call, struct tdm_str name);
+const struct tdm_expr *host_results(struct host_frame *frame); /* what a function returned; nothing when it did not */
 void host_bind_parameters(struct host_frame *frame, uint32_t list);
 int host_verdict(struct host_frame *frame, struct tdm_definition *definition); /* enum tdm_verdict */
 

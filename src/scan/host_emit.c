@@ -86,13 +86,17 @@ static const struct tdm_expr *alias_of(const struct tdm_expr *object)
 	return NULL;
 }
 
-/* The name of a buffer or kernel, which may stand in braces: {"input"}. */
+/* A value that may stand in braces: {"input"}. */
+static const struct tdm_expr *without_braces(const struct tdm_expr *value)
+{
+	while (value != NULL && value->op == TDM_EXPR_LIST && value->arg_count == 1)
+		value = value->args[0];
+	return value;
+}
+
 static const struct tdm_expr *name_of(const struct tdm_expr *object)
 {
-	const struct tdm_expr *name = tdm_expr_field(object, "unique_id");
-	while (name != NULL && name->op == TDM_EXPR_LIST && name->arg_count == 1)
-		name = name->args[0];
-	return name;
+	return without_braces(tdm_expr_field(object, "unique_id"));
 }
 
 static void dataflow_facts(struct host *host, const struct tdm_expr *object, struct tdm_buffer_facts *facts)
@@ -105,7 +109,7 @@ static void dataflow_facts(struct host *host, const struct tdm_expr *object, str
 	facts->page = tdm_expr_field(object, "entry_size");
 	if (facts->page != NULL && entries != NULL)
 		facts->total = tdm_expr_binary(host->arena, TDM_EXPR_MULTIPLY, facts->page, entries);
-	facts->view_of = first_given(tdm_expr_field(object, "borrowed_from"), alias_of(object));
+	facts->view_of = without_braces(first_given(tdm_expr_field(object, "borrowed_from"), alias_of(object)));
 }
 
 static void scratchpad_facts(const struct tdm_expr *object, struct tdm_buffer_facts *facts)
@@ -141,6 +145,65 @@ void host_facts(
 		scratchpad_facts(object, facts);
 		break;
 	}
+}
+
+/* Whether two conditions are the same, as they are written. */
+static bool is_same(const struct tdm_expr *a, const struct tdm_expr *b, uint32_t depth)
+{
+	if (a == b)
+		return true;
+	bool is_alike = a->op == b->op && a->number == b->number && a->format == b->format &&
+			a->arg_count == b->arg_count && tdm_str_eq(a->text, b->text) && a->op != TDM_EXPR_OPAQUE &&
+			depth < TDM_EXPR_DEPTH_MAX;
+	for (uint32_t i = 0; i < a->arg_count && is_alike; i++)
+		is_alike = is_same(a->args[i], b->args[i], depth + 1);
+	return is_alike;
+}
+
+/* What the branches around a call say about a condition: 1 true, 0 false, -1 nothing. */
+static int known_truth(const struct tdm_expr *condition, const struct host_branch *branch)
+{
+	for (; branch != NULL; branch = branch->outer) {
+		const struct tdm_expr *known = branch->condition;
+		if (is_same(known, condition, 0))
+			return 1;
+		if (known->op == TDM_EXPR_NOT && is_same(known->args[0], condition, 0))
+			return 0;
+		if (condition->op == TDM_EXPR_NOT && is_same(known, condition->args[0], 0))
+			return 0;
+	}
+	return -1;
+}
+
+/* An expression without the choices that the branches around it have made. */
+static const struct tdm_expr *in_branch(
+	struct host *host, const struct tdm_expr *expr, const struct host_branch *branch)
+{
+	if (expr == NULL || expr->arg_count == 0 || branch == NULL || expr->op < TDM_EXPR_ADD)
+		return expr;
+	if (expr->op == TDM_EXPR_CHOOSE) {
+		int truth = known_truth(expr->args[0], branch);
+		if (truth >= 0)
+			return in_branch(host, expr->args[truth == 1 ? 1 : 2], branch);
+	}
+	const struct tdm_expr *args[3];
+	bool is_changed = false;
+	for (uint32_t i = 0; i < expr->arg_count && i < 3; i++) {
+		args[i] = in_branch(host, expr->args[i], branch);
+		is_changed |= args[i] != expr->args[i];
+	}
+	return is_changed ? tdm_expr_make(host->arena, (enum tdm_expr_op)expr->op, expr->text, args, expr->arg_count)
+			  : expr;
+}
+
+static void settle_in_branch(struct host *host, struct tdm_buffer_facts *facts, const struct host_branch *branch)
+{
+	const struct tdm_expr **parts[] = { &facts->index, &facts->also_index, &facts->format, &facts->page,
+		&facts->total, &facts->view_of };
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		*parts[i] = in_branch(host, *parts[i], branch);
+	if (facts->view_of != NULL && host_is_null(facts->view_of))
+		facts->view_of = NULL;
 }
 
 static bool depends(const struct tdm_expr *expr)
@@ -211,6 +274,15 @@ void host_mark_helper_body(struct host *host, uint32_t start, uint32_t end)
 	}
 }
 
+/* Whether the helper that made it calls itself, which is not followed. */
+static bool is_cut(const struct host *host, const struct host_made *made)
+{
+	for (uint32_t i = 0; i < host->cut_count && made->site.line != 0; i++)
+		if (host->cut_sites[i] == made->site.byte)
+			return true;
+	return false;
+}
+
 static int emit_buffer(
 	struct host *host, const struct host_made *made, const struct host_creation *creation, uint32_t program)
 {
@@ -220,6 +292,8 @@ static int emit_buffer(
 	const struct host_branch *branch = creation != NULL ? creation->branch : made->branch;
 	if (creation != NULL && made->site.line == 0)
 		facts.line = creation->line;
+	facts.also_missing = is_cut(host, made) ? "what its helper creates when it calls itself" : NULL;
+	settle_in_branch(host, &facts, branch);
 	facts.branch = branch != NULL ? &branch->shown : NULL;
 	facts.in_loop = creation != NULL ? creation->in_loop : made->in_loop;
 	facts.program = program;

@@ -283,7 +283,7 @@ static void walk_if(struct host_frame *frame, uint32_t node)
 		text = (struct tdm_str){ tdm_arena_text(host->arena, (struct tdm_str){ text.ptr + 1, text.len - 2 }),
 			text.len - 2 };
 	struct host_frame pure = *frame;
-	pure.is_eager = false;
+	pure.is_eager = host_is_hot(frame->source, condition);
 	const struct tdm_expr *value = host_eval(&pure, condition);
 	const struct tdm_expr *opposite = tdm_expr_make(host->arena, TDM_EXPR_NOT, no_text, &value, 1);
 	uint32_t body = tdm_node_with_role(syntax, node, TDM_ROLE_consequence);
@@ -469,6 +469,7 @@ static int walk_function(struct host *host, uint32_t node)
 	struct host_frame frame = { .host = host, .source = &host->own, .is_eager = true };
 	host->first = host->last = NULL;
 	host->made_count = 0;
+	host->cut_count = 0;
 	host->steps = 0;
 	host_bind_parameters(&frame, function_parameters(syntax, node, body));
 	host_walk_body(&frame, body);
@@ -505,6 +506,40 @@ static int walk_file(struct host *host)
 		} else {
 			i++;
 		}
+	}
+	return err;
+}
+
+/* The expression that makes the object at a place; TDM_NODE_NONE when there is none. */
+static uint32_t maker_at(const struct host *host, uint32_t byte)
+{
+	const struct tdm_syntax *syntax = host->own.syntax;
+	uint32_t found = TDM_NODE_NONE;
+	for (uint32_t i = 0; i < syntax->count && syntax->nodes[i].start <= byte; i++) {
+		enum tdm_syntax_kind kind = tdm_node_kind(syntax, i);
+		bool is_maker = kind == TDM_SYN_compound_literal_expression || kind == TDM_SYN_call_expression;
+		uint32_t type = is_maker ? tdm_node_first(syntax, i) : TDM_NODE_NONE;
+		bool is_it = type != TDM_NODE_NONE && host_last_name(&host->own, type).ptr == syntax->text.ptr + byte;
+		found = is_it ? i : found;
+	}
+	return found;
+}
+
+/* Where a file does not parse wholly, objects that no statement led to are read by themselves. */
+static int read_left_over(struct host *host)
+{
+	struct tdm_scan_file *file = host->walk->file;
+	int err = 0;
+	for (size_t i = 0; i < file->place_count && err == 0; i++) {
+		if (file->places[i].grasp != TDM_GRASP_NOT || file->places[i].shape == TDM_SHAPE_HELPER)
+			continue;
+		struct host_frame frame = { .host = host, .source = &host->own, .is_eager = true };
+		host->first = host->last = NULL;
+		host->steps = 0;
+		uint32_t maker = maker_at(host, file->places[i].byte);
+		if (maker != TDM_NODE_NONE)
+			host_eval(&frame, maker);
+		err = host_emit(host, tdm_str_of("(no function)"), 1);
 	}
 	return err;
 }
@@ -581,6 +616,8 @@ int tdm_host_walk(struct tdm_file_walk *file_walk)
 	host.own.hot_count = count;
 	if (err == 0)
 		err = walk_file(&host);
+	if (err == 0 && file_walk->syntax->error_count != 0)
+		err = read_left_over(&host);
 	free(hot);
 	return err;
 }

@@ -25,7 +25,7 @@ struct head {
 	struct tdm_str constant; /* the name before '=' or the brace of its value */
 	struct tdm_str tag;      /* of an enum: the first name after the word */
 	uint32_t value;          /* where the value begins */
-	bool is_namespace, is_class, is_enum, is_constant, is_static, is_template, is_alias;
+	bool is_namespace, is_class, is_enum, is_enum_class, is_constant, is_static, is_template, is_alias;
 };
 
 struct finder {
@@ -117,6 +117,23 @@ static uint32_t skip_braces(struct finder *finder, bool *creates)
 	return token.end;
 }
 
+/* An enum by its name, and its enumerators, which code names without it unless it is a class. */
+static void add_enum(struct finder *finder, struct tdm_token brace, uint32_t end)
+{
+	const struct head *head = &finder->head;
+	struct tdm_str text = span(finder, head->start, end);
+	struct tdm_lexer body;
+	bool is_start = true;
+	add(finder, TDM_DEFINES_ENUM, head->tag.len != 0 ? head->tag : head->name, text);
+	tdm_lexer_init(&body, span(finder, brace.end, end));
+	for (struct tdm_token token = tdm_lexer_next(&body); token.kind != TDM_TOKEN_END && !head->is_enum_class;
+		token = tdm_lexer_next(&body)) {
+		if (token.kind == TDM_TOKEN_NAME && is_start && text.len <= VALUE_MAX)
+			add(finder, TDM_DEFINES_ENUM, tdm_token_text(&body, token), text);
+		is_start = token.kind == TDM_TOKEN_MARK && token.mark == ',';
+	}
+}
+
 static void open_level(struct finder *finder, bool is_hidden, bool is_class)
 {
 	if (finder->level + 1 >= LEVELS_MAX)
@@ -148,8 +165,7 @@ static void open_brace(struct finder *finder, struct tdm_token brace)
 	}
 	uint32_t end = skip_braces(finder, &creates);
 	if (head->is_enum)
-		add(finder, TDM_DEFINES_ENUM, head->tag.len != 0 ? head->tag : head->name,
-			span(finder, head->start, end));
+		add_enum(finder, brace, end);
 	else if (is_function && creates && end - head->start <= FUNCTION_MAX)
 		add(finder, TDM_DEFINES_FUNCTION, head->function, span(finder, head->start, end));
 	if (is_function || head->is_enum)
@@ -195,7 +211,7 @@ static void read_name(struct finder *finder, struct tdm_token token)
 	else if (tdm_str_is(name, "enum"))
 		head->is_enum = true;
 	else if (tdm_str_is(name, "class") || tdm_str_is(name, "struct") || tdm_str_is(name, "union"))
-		head->is_class = !head->is_enum;
+		*(head->is_enum ? &head->is_enum_class : &head->is_class) = true;
 	else if (tdm_str_is(name, "constexpr") || tdm_str_is(name, "const") || tdm_str_is(name, "constinit"))
 		head->is_constant = true;
 	else if (tdm_str_is(name, "static"))

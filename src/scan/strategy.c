@@ -1,7 +1,7 @@
 /*
  * The rules, the first that applies:
  *   1. no size: unknown;
- *   2. nothing in it is unknown but data formats: fixed;
+ *   2. nothing in it is unknown but data formats, and nothing is chosen: fixed;
  *   3. it has an upper bound whatever the unknowns are, or each of them is limited by a min(): adaptive;
  *   4. otherwise it grows with its unknowns: data-dependent.
  * Settings of the user do not make a size fixed: they say what it is in one case.
@@ -43,9 +43,10 @@ static void look(const struct tdm_expr *expr, struct contents *contents, bool is
 	}
 	if (expr->op == TDM_EXPR_MIN && contents->min == NULL)
 		contents->min = expr;
-	if (expr->op == TDM_EXPR_CHOOSE && contents->choice == NULL)
+	if (expr->op == TDM_EXPR_CHOOSE && contents->choice == NULL && tdm_expr_has_unknown(expr->args[0]))
 		contents->choice = expr;
-	for (uint32_t i = 0; i < expr->arg_count; i++)
+	/* A condition chooses; the size does not grow with it. */
+	for (uint32_t i = expr->op == TDM_EXPR_CHOOSE; i < expr->arg_count; i++)
 		look(expr->args[i], contents, is_limited || expr->op == TDM_EXPR_MIN);
 }
 
@@ -95,11 +96,11 @@ enum tdm_strategy tdm_strategy_judge(const struct tdm_expr *total, struct tdm_ar
 		return TDM_STRATEGY_UNKNOWN;
 	}
 	look(total, &contents, false);
-	if (contents.name_count == 0) {
+	struct tdm_bounds bounds = tdm_expr_eval(total, NULL);
+	if ((contents.name_count == 0 && contents.choice == NULL) || bounds.reason == NULL) {
 		*reason = contents.has_format ? "only the data format is open" : "its size is a constant";
 		return TDM_STRATEGY_FIXED;
 	}
-	struct tdm_bounds bounds = tdm_expr_eval(total, NULL);
 	if ((bounds.max != INT64_MAX && bounds.max >= 0) || contents.free_count == 0) {
 		*reason = say_limit(&contents, bounds, arena);
 		return TDM_STRATEGY_ADAPTIVE;
