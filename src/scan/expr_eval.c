@@ -92,7 +92,8 @@ static bool times_overflows(int64_t x, int64_t y, int64_t *result)
 
 static struct tdm_bounds eval_multiply(struct tdm_bounds a, struct tdm_bounds b)
 {
-	if (has_both(a) && has_both(b))
+	bool are_numbers = a.reason == NULL && b.reason == NULL;
+	if (are_numbers || (has_both(a) && has_both(b)))
 		return over_corners(a, b, times_overflows);
 	if (a.min < 0 || b.min < 0) /* also when one is missing */
 		return unknown(not_known);
