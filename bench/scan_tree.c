@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "bench_child.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FOLDERS = 80, SHAPES = 11, OTHERS_FOR_ONE = 3 };
+enum { SHAPES = 11, LAMBDA = 7, OTHERS_FOR_ONE = 3 };
 
 /* What every file of the host begins with. */
 static const char head[] = "#include <tt-metalium/host_api.hpp>\n"
@@ -58,7 +59,7 @@ static const char *const shapes[SHAPES] = {
 	"    desc.cbs.push_back(descriptor_%1$d);\n",
 };
 
-/* Helpers that the shapes call; one file has them. */
+/* Helpers that the shapes call; the first file of a folder has them. */
 static const char helpers[] =
 	"inline CBHandle create_circular_buffer(Program& program, const CoreRangeSet& cores, uint32_t index,\n"
 	"    DataFormat format, uint32_t page, uint32_t pages) {\n"
@@ -77,6 +78,12 @@ static const char helpers[] =
 	"    auto config = CircularBufferConfig(pages * page, {{index, format}}).set_page_size(index, page);\n"
 	"    return {index, CreateCircularBuffer(program, cores, config)};\n"
 	"}\n";
+
+static const char lambda[] =
+	"    auto make_dfb = [&](const char* name, uint32_t size, uint32_t count) {\n"
+	"        spec.dataflow_buffers.push_back(DataflowBufferSpec{.unique_id = name, .entry_size = size,\n"
+	"            .num_entries = count, .data_format_metadata = format});\n"
+	"    };\n";
 
 /* Code without buffers, %1$d times different. */
 static const char other[] =
@@ -99,15 +106,15 @@ static void put_factory(struct tdm_buf *out, int number)
 	tdm_buf_printf(out,
 		"ProgramDescriptor create_%d(const Tensor& input, const CoreRangeSet& all_cores, uint32_t Wt) {\n"
 		"    ProgramDescriptor desc;\n    Program program;\n    ProgramSpec spec;\n"
-		"    const auto format = DataFormat::%s;\n"
-		"    auto make_dfb = [&](const char* name, uint32_t size, uint32_t count) {\n"
-		"        spec.dataflow_buffers.push_back(DataflowBufferSpec{.unique_id = name, .entry_size = size,\n"
-		"            .num_entries = count, .data_format_metadata = format});\n    };\n",
+		"    const auto format = DataFormat::%s;\n",
 		number, number % 2 == 0 ? "Float16_b" : "Float32");
 	for (int i = 0; i < 6; i++) {
+		int shape = (number + i) % SHAPES;
+		if (shape == LAMBDA)
+			tdm_buf_puts(out, lambda);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-		tdm_buf_printf(out, shapes[(number + i) % SHAPES], i);
+		tdm_buf_printf(out, shapes[shape], i);
 #pragma GCC diagnostic pop
 	}
 	tdm_buf_puts(out, "    return desc;\n}\n");
@@ -117,7 +124,7 @@ static void fill(struct tdm_buf *out, size_t file)
 {
 	int number = (int)file * 100;
 	tdm_buf_puts(out, head);
-	if (file == 0)
+	if (file % SCAN_TREE_IN_FOLDER == 0)
 		tdm_buf_puts(out, helpers);
 	bool has_buffers = file % (OTHERS_FOR_ONE + 1) == 0;
 	while (out->len < SCAN_TREE_FILE_BYTES) {
@@ -131,7 +138,7 @@ static void fill(struct tdm_buf *out, size_t file)
 static char *write_file(const char *folder, size_t file, struct tdm_buf *text)
 {
 	char *path;
-	if (asprintf(&path, "%s/%zu/file_%zu.cpp", folder, file % FOLDERS, file) < 0)
+	if (asprintf(&path, "%s/%zu/file_%zu.cpp", folder, file / SCAN_TREE_IN_FOLDER, file) < 0)
 		return NULL;
 	tdm_buf_clear(text);
 	fill(text, file);
@@ -154,7 +161,7 @@ char **scan_tree_make(char *path, size_t cap)
 		return NULL;
 	}
 	tdm_buf_init(&text);
-	for (int i = 0; i < FOLDERS; i++) {
+	for (int i = 0; i < SCAN_TREE_FOLDERS; i++) {
 		char folder[128];
 		snprintf(folder, sizeof folder, "%s/%d", path, i);
 		if (mkdir(folder, 0700) != 0)
@@ -168,16 +175,8 @@ char **scan_tree_make(char *path, size_t cap)
 
 void scan_tree_remove(const char *path, char **files)
 {
-	for (size_t i = 0; i < SCAN_TREE_FILES; i++) {
-		if (files[i] != NULL)
-			unlink(files[i]);
+	for (size_t i = 0; i < SCAN_TREE_FILES; i++)
 		free(files[i]);
-	}
-	for (int i = 0; i < FOLDERS; i++) {
-		char folder[128];
-		snprintf(folder, sizeof folder, "%s/%d", path, i);
-		rmdir(folder);
-	}
-	rmdir(path);
 	free(files);
+	bench_remove_tree(path);
 }
