@@ -12,6 +12,7 @@ extern const struct tdm_cmd tdm_cmd_env;
 extern const struct tdm_cmd tdm_cmd_info;
 extern const struct tdm_cmd tdm_cmd_leaks;
 extern const struct tdm_cmd tdm_cmd_phases;
+extern const struct tdm_cmd tdm_cmd_scan;
 extern const struct tdm_cmd tdm_cmd_log;
 extern const struct tdm_cmd tdm_cmd_pressure;
 extern const struct tdm_cmd tdm_cmd_report;

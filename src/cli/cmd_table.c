@@ -12,6 +12,7 @@ const struct tdm_cmd *const tdm_cmds[] = {
 	&tdm_cmd_log,
 	&tdm_cmd_simulate,
 	&tdm_cmd_phases,
+	&tdm_cmd_scan,
 	&tdm_cmd_pressure,
 	&tdm_cmd_report,
 	&tdm_cmd_device,

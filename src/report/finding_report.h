@@ -34,6 +34,10 @@ void tdm_finding_line(struct tdm_finding_view *view, const struct tdm_finding *f
 /* The whole finding, as lines; of a failure in a log, which is a row of a table, only the title and the sentence. */
 void tdm_finding_text(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_buf *out);
 
+/* The same for findings about sources: "path:line: broken: name: sentence", with advice below. A finding without a
+ * place is about a budget by its name. */
+void tdm_finding_source_text(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_buf *out);
+
 /* Writes all findings and releases them. */
 void tdm_findings_text(struct tdm_findings *found, const struct tdm_term *term, struct tdm_buf *out);
 

@@ -8,7 +8,6 @@
 #include "analyze/leaks.h"
 #include "analyze/log_pressure.h"
 #include "base/clock.h"
-#include "base/duration.h"
 #include "base/units.h"
 #include "base/wrap.h"
 #include "report/cell.h"
@@ -549,8 +548,8 @@ static void capture_text(const struct words *w)
 }
 
 static const struct {
-	void (*text)(const struct words *w);
-	const char *const *sentences; /* by code; NULL: the analyser writes them */
+	void (*text)(const struct words *w); /* NULL: tdm_finding_source_text() */
+	const char *const *sentences;        /* by code; NULL: the analyser writes them */
 } families[TDM_FAMILIES] = {
 	[TDM_FAMILY_DOCTOR] = { doctor_text, NULL },
 	[TDM_FAMILY_LEAK] = { leak_text, leak_sentences },
@@ -582,6 +581,8 @@ void tdm_finding_text(struct tdm_finding_view *view, const struct tdm_finding *f
 {
 	if (families[finding->family].text != NULL)
 		families[finding->family].text(&(struct words){ view, finding, out });
+	else
+		tdm_finding_source_text(view, finding, out);
 }
 
 void tdm_findings_text(struct tdm_findings *found, const struct tdm_term *term, struct tdm_buf *out)

@@ -1,0 +1,46 @@
+/*
+ * The places in a text that create buffers, found without the syntax tree: the names of the ten shapes where they make
+ * something, comments and strings left out. Also the cheap look that says whether a file can contain anything at all.
+ */
+#ifndef TDM_SCAN_PLACE_H
+#define TDM_SCAN_PLACE_H
+
+#include "scan/lexer.h"
+#include "scan/scan.h"
+
+/* What a name means to the scan. */
+enum tdm_name_sense {
+	TDM_SENSE_NONE,
+	TDM_SENSE_TYPE,   /* a type that describes a buffer: CBDescriptor; `shape` */
+	TDM_SENSE_HELPER, /* a name that functions which create buffers have: make_dfb, push_cb_if_nonzero */
+	TDM_SENSE_KERNEL, /* a type or function that creates a kernel */
+	TDM_SENSE_DEVICE, /* a name of the device's side: cb_wait_front */
+};
+
+struct tdm_name_meaning {
+	uint8_t sense; /* enum tdm_name_sense */
+	uint8_t shape; /* enum tdm_shape */
+};
+
+struct tdm_name_meaning tdm_name_meaning(struct tdm_str name);
+
+/* Whether a name can be that of a function which creates buffers, by its words: make_dfb, add_local_cb. */
+bool tdm_name_is_creator(struct tdm_str name);
+
+/* Whether it is one of the names that the runtime's own sources use for such functions. */
+bool tdm_name_is_helper(struct tdm_str name);
+
+/* What a text contains. */
+struct tdm_look {
+	bool has_host;   /* a name that creates a buffer or a kernel */
+	bool has_device; /* a name of the device's side */
+};
+
+/* Whether a text can contain anything that matters: searches for parts of the names that all of them have. */
+bool tdm_look_quickly(struct tdm_str text);
+struct tdm_look tdm_look_at(struct tdm_str text);
+
+/* Adds the places of a C++ text to the file, without their lines' meaning. 0 or -ENOMEM. */
+int tdm_places_find(struct tdm_scan_file *file, struct tdm_str text);
+
+#endif
