@@ -176,7 +176,8 @@ static const struct tdm_opt report_opts[] = {
 		TDM_TAKE_NUMBER(struct request, limit, 0, 0) },
 	{ "multi", 0, NULL, "report workloads of several sizes, and where circular buffers become critical",
 		TDM_TAKE_FLAG(struct request, multi) },
-	{ "card", 'c', "CARD", "the card for workloads (default: n150)", TDM_TAKE_TEXT(struct request, card) },
+	{ "card", 'c', "CARD", "the card for workloads and sources (default: n150)",
+		TDM_TAKE_TEXT(struct request, card) },
 	{ "machine", 'm', NULL, "also report this machine, which is what is reported if nothing is named",
 		TDM_TAKE_FLAG(struct request, machine) },
 	{ "for", 0, "TIME", "report this machine after watching it for leaks for this long, such as 30s",
@@ -204,7 +205,7 @@ static const struct tdm_example report_examples[] = {
 
 const struct tdm_cmd tdm_cmd_report = {
 	.name = "report",
-	.summary = "write one report about workloads, files, folders and this machine, findings first",
+	.summary = "write one report about workloads, sources, files and this machine, findings first",
 	.usage = "[--format text|json|markdown] [-o FILE] [--limit N] [--machine] [--for TIME] [--dir DIR] [--fail | "
 		 "--fail-warning] "
 		 "[--multi] [--card CARD] [A B] [FILE|FOLDER|LEDGER]...",
@@ -214,6 +215,7 @@ const struct tdm_cmd tdm_cmd_report = {
 		"it is named after shows it; then what is not in the report, and why.\n"
 		"\n"
 		" A B, --multi: a workload in tiles        pressure\n"
+		" C++ and Python sources                   scan\n"
 		" graph captures, reports, logs, kernels   info\n"
 		" text traces                              simulate\n"
 		" ledgers                                  dump, phases, leaks\n"

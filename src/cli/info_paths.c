@@ -1,6 +1,7 @@
 #include "cli/info_paths.h"
 #include "base/reserve.h"
 #include "cli/info_view.h"
+#include "scan/scan_files.h"
 #include "sources/folder.h"
 
 #include <errno.h>
@@ -53,7 +54,7 @@ static int visit_file(void *context, int folder, const char *name, const char *p
 		is_wanted = format == NULL ? tdm_input_why(input)[0] != '\0' : is_wanted_format(paths, format, name);
 	}
 	tdm_input_close(input);
-	paths->other += !is_wanted;
+	paths->other += !is_wanted && !(paths->with_all && tdm_scan_is_source(name));
 	return is_wanted ? add_found(paths, path) : 0;
 }
 
@@ -83,7 +84,7 @@ static void add_folder(struct tdm_info_paths *paths, struct tdm_input *folder, s
 	paths->is_cut = false;
 	if (!has_kernels)
 		tdm_folder_walk(path, &visitor, &rest);
-	if (paths->count == before)
+	if (paths->count == before && !paths->may_be_empty)
 		add_path(paths, path);
 	paths->other += rest.links;
 	paths->unvisited |= rest.unvisited != 0;

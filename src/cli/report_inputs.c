@@ -4,7 +4,10 @@
 #include "base/reserve.h"
 #include "cli/info_paths.h"
 #include "cli/report_parts.h"
+#include "scan/scan_files.h"
+#include "sources/folder.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +23,10 @@ struct inputs {
 		ino_t number;
 	} * seen;
 	size_t seen_count, seen_cap;
-	const char **ledgers; /* paths; ends with NULL */
-	size_t ledger_count, ledger_cap;
+	struct names {
+		const char **list; /* ends with NULL */
+		size_t count, cap;
+	} ledgers, sources; /* all ledgers are one item, and so are all sources */
 };
 
 /* Whether the file was seen before, under any name; remembers it. */
@@ -38,15 +43,14 @@ static bool is_seen(struct inputs *in, const char *path)
 	return false;
 }
 
-/* Keeps the path of a ledger: all ledgers are one item. */
-static void add_ledger(struct inputs *in, const char *path)
+static void add_name(struct inputs *in, struct names *names, const char *path)
 {
-	if (tdm_reserve(&in->ledgers, &in->ledger_cap, in->ledger_count + 2, sizeof *in->ledgers) != 0) {
+	if (tdm_reserve(&names->list, &names->cap, names->count + 2, sizeof *names->list) != 0) {
 		in->request->digest.failed = true;
 		return;
 	}
-	in->ledgers[in->ledger_count++] = path;
-	in->ledgers[in->ledger_count] = NULL;
+	names->list[names->count++] = path;
+	names->list[names->count] = NULL;
 }
 
 static void report_input(struct inputs *in, struct tdm_input *input, const char *path)
@@ -54,7 +58,7 @@ static void report_input(struct inputs *in, struct tdm_input *input, const char 
 	const struct tdm_format *format = tdm_format_of(input);
 	const char *name = format != NULL ? format->name : "";
 	if (strcmp(name, "ledger") == 0 && strcmp(path, "-") != 0 && tdm_input_packing(input) == NULL) {
-		add_ledger(in, path);
+		add_name(in, &in->ledgers, path);
 		return;
 	}
 	const struct tdm_report_item item = { .of = strcmp(name, "text_trace") == 0 ? TDM_REPORT_TRACE
@@ -75,7 +79,9 @@ static void report_path(struct inputs *in, const char *path)
 		return;
 	}
 	int err = tdm_input_open(path, &input);
-	if (err == 0) {
+	if (err == 0 && tdm_scan_is_source(path) && !tdm_input_is_folder(input)) {
+		add_name(in, &in->sources, path);
+	} else if (err == 0) {
 		report_input(in, input, path);
 	} else {
 		snprintf(why, sizeof why, "cannot be read: %s", tdm_err_text(err));
@@ -89,11 +95,53 @@ static void skip_others(struct inputs *in, const char *folder)
 {
 	const struct tdm_info_paths *paths = &in->paths;
 	char why[96];
-	if (paths->other == 0 || paths->count == 0 || strcmp(paths->at[paths->count - 1], folder) == 0)
+	if (paths->other == 0 || (paths->count != 0 && strcmp(paths->at[paths->count - 1], folder) == 0))
 		return;
 	snprintf(why, sizeof why, "%" PRIu64 " %s of another kind, or %s", paths->other,
 		paths->other == 1 ? "file in it is" : "files in it are", paths->other == 1 ? "a link" : "links");
 	tdm_digest_gap(&in->request->digest, folder, why, false);
+}
+
+static int stop_at_source(void *context, int folder, const char *name, const char *path)
+{
+	bool *found = context;
+	(void)folder, (void)path;
+	*found |= tdm_scan_is_source(name);
+	return *found ? -ECANCELED : 0;
+}
+
+static int ignore(void *context, const struct tdm_diag *diag)
+{
+	(void)context, (void)diag;
+	return 0;
+}
+
+static bool has_sources(const char *path)
+{
+	bool found = false;
+	const struct tdm_folder_visitor visitor = { &found, stop_at_source, ignore };
+	struct tdm_walk_rest rest = { 0 };
+	struct stat st;
+	if (strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		tdm_folder_walk(path, &visitor, &rest);
+	return found;
+}
+
+/* Adds a file, or the files of a folder; if there are sources among them, the folder itself is one, too. A tree of
+ * sources may be large and deep: that not every file in it was looked at is then no failure. */
+static void add_path(struct inputs *in, const char *name)
+{
+	struct tdm_buf why;
+	tdm_buf_init(&why);
+	in->paths.may_be_empty = has_sources(name);
+	if (in->paths.may_be_empty)
+		add_name(in, &in->sources, name);
+	tdm_info_paths_add(&in->paths, name, &why);
+	if (why.len != 0)
+		tdm_digest_gap(&in->request->digest, name, why.data, !in->paths.may_be_empty);
+	skip_others(in, name);
+	in->request->digest.failed |= why.failed;
+	tdm_buf_done(&why);
 }
 
 /* Reports the files that were named, and those in the folders that were named. */
@@ -101,32 +149,26 @@ static void report_paths(struct inputs *in, char *const *names, size_t count)
 {
 	struct tdm_info_paths *paths = &in->paths;
 	struct tdm_progress progress;
-	struct tdm_buf why;
-	tdm_buf_init(&why);
-	for (size_t i = 0; i < count; i++, tdm_buf_clear(&why)) {
-		tdm_info_paths_add(paths, names[i], &why);
-		if (why.len != 0)
-			tdm_digest_gap(&in->request->digest, names[i], why.data, true);
-		skip_others(in, names[i]);
-	}
+	for (size_t i = 0; i < count; i++)
+		add_path(in, names[i]);
 	tdm_progress_begin(&progress, "reporting", paths->count);
 	for (size_t i = 0; i < paths->count; i++) {
 		report_path(in, paths->at[i]);
 		tdm_progress_update(&progress, i + 1);
 	}
 	tdm_progress_end(&progress);
-	in->request->digest.failed |= paths->no_memory || why.failed;
-	tdm_buf_done(&why);
+	in->request->digest.failed |= paths->no_memory;
 }
 
-static void report_ledgers(struct inputs *in)
+/* Reports paths that are one item. `noun`: what several of them are called. */
+static void report_together(struct inputs *in, unsigned of, const struct names *names, const char *noun)
 {
 	char source[64];
-	snprintf(source, sizeof source, "%zu ledgers", in->ledger_count);
-	const struct tdm_report_item item = { .of = TDM_REPORT_LEDGERS,
-		.source = in->ledger_count == 1 ? in->ledgers[0] : source,
-		.paths = in->ledgers };
-	if (in->ledger_count != 0)
+	snprintf(source, sizeof source, "%zu %s", names->count, noun);
+	const struct tdm_report_item item = {
+		.of = of, .source = names->count == 1 ? names->list[0] : source, .paths = names->list
+	};
+	if (names->count != 0)
 		tdm_report_item(in->request, &item);
 }
 
@@ -134,8 +176,10 @@ void tdm_report_names(struct tdm_report_request *request, char *const *names, si
 {
 	struct inputs in = { .request = request, .paths.with_all = true };
 	report_paths(&in, names, count);
-	report_ledgers(&in);
+	report_together(&in, TDM_REPORT_LEDGERS, &in.ledgers, "ledgers");
+	report_together(&in, TDM_REPORT_SOURCES, &in.sources, "paths of sources");
 	tdm_info_paths_done(&in.paths);
 	free(in.seen);
-	free(in.ledgers);
+	free(in.ledgers.list);
+	free(in.sources.list);
 }

@@ -107,6 +107,7 @@ static const struct {
 	tdm_report_fill *fill;
 } parts[] = {
 	{ "pressure", TDM_REPORT_WORKLOAD, tdm_report_pressure },
+	{ "scan", TDM_REPORT_SOURCES, tdm_report_scan },
 	{ "info", TDM_REPORT_FILE, tdm_report_info },
 	{ "simulate", TDM_REPORT_TRACE, tdm_report_simulate },
 	{ "dump", TDM_REPORT_LEDGERS, tdm_report_dump },

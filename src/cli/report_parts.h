@@ -18,6 +18,7 @@ enum tdm_report_of {
 	TDM_REPORT_LEDGERS = 4, /* ledgers, all together */
 	TDM_REPORT_MACHINE = 8, /* the devices and programs of this machine */
 	TDM_REPORT_WORKLOAD = 16,
+	TDM_REPORT_SOURCES = 32, /* source files, and folders that have some, all together */
 };
 
 /* One thing that the user named. */
@@ -26,7 +27,7 @@ struct tdm_report_item {
 	const char *source;              /* what it is called in headings */
 	struct tdm_input *input;         /* of a file or a trace */
 	const struct tdm_format *format; /* of the input; NULL: not known by its beginning */
-	const char *const *paths;        /* of the ledgers; ends with NULL */
+	const char *const *paths;        /* of the ledgers or sources; ends with NULL */
 	uint64_t a_tiles, b_tiles;       /* of the workload; 0: workloads of several sizes */
 };
 
@@ -34,7 +35,7 @@ struct tdm_report_request {
 	const struct tdm_cmd *cmd;
 	struct tdm_digest digest;
 	struct tdm_term term; /* of the text of parts */
-	struct tdm_card card; /* for a workload */
+	struct tdm_card card; /* for workloads and sources */
 	size_t limit;         /* rows of each table; SIZE_MAX: all */
 	const char *dir;      /* of ledgers; NULL: the default one */
 	uint64_t watch_ns;    /* how long to watch this machine for leaks; 0: look once */
@@ -48,6 +49,7 @@ typedef void tdm_report_fill(
 tdm_report_fill tdm_report_info, tdm_report_simulate;                                    /* report_parts.c */
 tdm_report_fill tdm_report_status, tdm_report_leaks, tdm_report_dump, tdm_report_phases; /* report_live.c */
 tdm_report_fill tdm_report_pressure;                                                     /* report_pressure.c */
+tdm_report_fill tdm_report_scan;                                                         /* report_scan.c */
 
 /* Reports everything that the user named: files, folders and ledgers. report_inputs.c */
 void tdm_report_names(struct tdm_report_request *request, char *const *names, size_t count);

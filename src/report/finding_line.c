@@ -78,6 +78,21 @@ static void named_line(struct tdm_finding_view *view, const struct tdm_finding *
 	put_sentence(view, finding, out);
 }
 
+/* "a.cpp:12: program: sentence" */
+static void source_line(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_buf *out)
+{
+	const char *file = tdm_finding_word(view->findings, finding, "file");
+	if (file != NULL) {
+		tdm_cell_text(out, file, view->term.utf8);
+		tdm_buf_printf(out, ":%" PRIu64 ": ", tdm_finding_number(view->findings, finding, "line"));
+	}
+	if (finding->about.name != NULL && finding->about.name[0] != '\0') {
+		tdm_cell_text(out, finding->about.name, view->term.utf8);
+		tdm_buf_puts(out, ": ");
+	}
+	put_sentence(view, finding, out);
+}
+
 /* The text of a failure is one line already. */
 static void failure_line(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_buf *out)
 {
@@ -113,6 +128,8 @@ static void (*const lines[TDM_FAMILIES])(
 	[TDM_FAMILY_CAPTURE] = named_line,
 	[TDM_FAMILY_FAILURE] = failure_line,
 	[TDM_FAMILY_PRESSURE] = pressure_line,
+	[TDM_FAMILY_BUDGET] = source_line,
+	[TDM_FAMILY_SCAN] = source_line,
 	[TDM_FAMILY_RUN] = run_line,
 };
 

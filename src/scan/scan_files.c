@@ -35,7 +35,7 @@ static bool is_python(const char *path)
 	return strcmp(extension(path), ".py") == 0;
 }
 
-static bool is_source(const char *path)
+bool tdm_scan_is_source(const char *path)
 {
 	static const char *const endings[] = { ".cpp", ".hpp", ".h", ".cc", ".hh", ".cxx", ".hxx", ".c", ".inl", ".ipp",
 		".py" };
@@ -90,7 +90,7 @@ static int walk_path(struct walk *walk, const char *path, int depth)
 		return tdm_scan_refuse(walk->scan, path, tdm_err_text(-errno));
 	if (S_ISDIR(st.st_mode))
 		return is_new(&walk->folders, &st, &err) ? walk_folder(walk, path, depth) : err;
-	bool is_wanted = S_ISREG(st.st_mode) && (is_source(path) || depth == 0);
+	bool is_wanted = S_ISREG(st.st_mode) && (tdm_scan_is_source(path) || depth == 0);
 	if (!is_wanted || !is_new(&walk->files, &st, &err))
 		return err;
 	return tdm_scan_add_file(walk->scan, path, (uint64_t)st.st_size);
@@ -120,7 +120,7 @@ static int walk_folder(struct walk *walk, const char *path, int depth)
 		bool ends_in_slash = path[0] != '\0' && path[strlen(path) - 1] == '/';
 		if (err == 0 && asprintf(&below, "%s%s%s", path, ends_in_slash ? "" : "/", entries[i]->d_name) < 0)
 			err = -ENOMEM;
-		bool may_matter = err == 0 && (entries[i]->d_type != DT_REG || is_source(below));
+		bool may_matter = err == 0 && (entries[i]->d_type != DT_REG || tdm_scan_is_source(below));
 		if (may_matter)
 			err = walk_path(walk, below, depth + 1);
 		if (below != NULL)

@@ -4,6 +4,9 @@
 
 #include "scan/scan.h"
 
+/* Whether the name of a file is that of a source. */
+bool tdm_scan_is_source(const char *path);
+
 /* Adds the files, ordered by path, each once, and what could not be walked. 0, -ENOMEM, or -errno of a path itself. */
 int tdm_scan_files(struct tdm_scan *scan, const char *const *paths, size_t path_count, struct tdm_diag *diag);
 

@@ -161,6 +161,53 @@ A workload, in tiles, and workloads of several sizes.
   tidemark report: see 'tidemark report --help'
   [2]
 
+Sources, all together. A folder may have sources and other files.
+
+  $ mkdir -p src/deep; cat > src/deep/big.cpp <<END
+  > void create(Program& program, const CoreRange& cores)
+  > {
+  >     CircularBufferConfig config(4096 * 400, {{0, tt::DataFormat::Float32}});
+  >     config.set_page_size(0, 4096);
+  >     CreateCircularBuffer(program, cores, config);
+  > }
+  > END
+  $ sed 's/400/4/; s/create/small/' src/deep/big.cpp > one.cpp; cp demo.trace src; touch src/README
+  $ COLUMNS=120 tidemark report src one.cpp | sed -n '1,/^──/p; /^Not in/,$p'
+  Report         2 errors, 0 warnings, 0 notes in 2 parts
+  Left out       1, listed at the end with the reason
+  
+  severity part finding
+  error       1 line 63: gate: fragmented: it needs 917,504 B in one piece; 1,096,512 B are free, the largest block is
+                720,896 B
+                -> allocate mask (2 KiB) at another time, or free it first: without it the largest block would be
+                1,098,560 B
+  error       2 src/deep/big.cpp:1: create: its buffers take 1600 KiB of L1, 117.6 % of the 1.33 MiB that a core has for
+                buffers: they do not fit
+  
+  part command   about              errors warnings notes
+     1 simulate  src/demo.trace          1        0     0
+     2 scan      2 paths of sources      1        0     0
+  
+  ── 1. simulate src/demo.trace ──────────────────────────────────────────────────────────────────────────────────────────
+  Not in this report
+  input                          why
+  src                            1 file in it is of another kind, or a link
+  $ diff <(tidemark report one.cpp | sed '1,/^── 1/d' | sed 1d) <(tidemark scan one.cpp) && echo same
+  same
+  $ tidemark report src --card p150 --fail --json | python3 -c '
+  > import json, sys
+  > r = json.load(sys.stdin)["report"]
+  > f = r["findings"]
+  > print([(x["severity"], x["name"], x["what"]) for x in f], [p["source"] for p in r["parts"]], f[1]["details"]["file"])
+  > print([(b["file"], b["line"], b["total_bytes"]) for b in r["parts"][1]["scan"]["buffers"]], r["not_reported"])'
+  [('error', 'simulate', 'fragmented'), ('error', 'scan', 'does_not_fit')] ['src/demo.trace', 'src'] src/deep/big.cpp
+  [('src/deep/big.cpp', 5, 1638400)] [{'source': 'src', 'reason': '1 file in it is of another kind, or a link', 'failure': False}]
+  $ tidemark report gone.cpp one.cpp | grep -A 9 "^Not in"
+  tidemark report: not everything could be read: the report says what and why
+  Not in this report
+  input                          why
+  gone.cpp                       cannot be read: No such file or directory
+
 Exit codes: errors and warnings only count if the user says so.
 
   $ tidemark report demo.trace > /dev/null
