@@ -557,7 +557,6 @@ static const struct {
 	[TDM_FAMILY_CAPTURE] = { capture_text, NULL },
 	[TDM_FAMILY_FAILURE] = { failure_text, failures },
 	[TDM_FAMILY_PRESSURE] = { pressure_text, NULL },
-	[TDM_FAMILY_BUDGET] = { capture_text, NULL },
 	[TDM_FAMILY_RUN] = { run_text, NULL },
 };
 
