@@ -115,8 +115,10 @@ static int show_log(const struct tdm_info_request *request, struct tdm_log_profi
 	if (tdm_log_profile_add_file(profile, tdm_input_name(request->input)) < 0)
 		return tdm_info_refuse(request, "out of memory");
 	tdm_info_read(&r);
-	if (r.err == 0 && profile->files[0].records == 0 && profile->files[0].logger_lines == 0)
+	if (r.err == 0 && profile->files[0].records == 0 && profile->files[0].logger_lines == 0) {
+		tdm_info_unrelated(request);
 		return tdm_info_refuse(request, why_nothing(request->input));
+	}
 	if (request->json != NULL) {
 		tdm_json_key(request->json, "log");
 		tdm_log_json(profile, &report, request->json);

@@ -47,14 +47,16 @@ static int visit_file(void *context, int folder, const char *name, const char *p
 {
 	struct tdm_info_paths *paths = context;
 	struct tdm_input *input = NULL;
-	bool is_wanted = tdm_input_open(path, &input) != 0;
 	(void)folder;
+	if (paths->with_all && tdm_scan_is_source(name))
+		return 0; /* `report` scans the whole folder */
+	bool is_wanted = tdm_input_open(path, &input) != 0;
 	if (!is_wanted) {
 		const struct tdm_format *format = tdm_format_of(input);
 		is_wanted = format == NULL ? tdm_input_why(input)[0] != '\0' : is_wanted_format(paths, format, name);
 	}
 	tdm_input_close(input);
-	paths->other += !is_wanted && !(paths->with_all && tdm_scan_is_source(name));
+	paths->other += !is_wanted;
 	return is_wanted ? add_found(paths, path) : 0;
 }
 

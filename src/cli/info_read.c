@@ -52,6 +52,12 @@ static void print(const struct tdm_info_request *request, const struct tdm_diag 
 	tdm_info_say(request, "%s", tdm_diag_format(&named, text, sizeof text));
 }
 
+void tdm_info_unrelated(const struct tdm_info_request *request)
+{
+	if (request->digest != NULL)
+		part_of(request)->is_unrelated = true;
+}
+
 int tdm_info_take(void *reading, const struct tdm_record *record)
 {
 	struct tdm_info_reading *r = reading;

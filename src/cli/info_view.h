@@ -74,7 +74,8 @@ void tdm_info_say(const struct tdm_info_request *request, const char *format, ..
 
 /* Gives findings to the digest, which the request must have, and releases them. */
 void tdm_info_found(const struct tdm_info_request *request, struct tdm_findings *found);
-/* Tells the digest, if there is one, that the view shows nothing. */
+/* Tells the digest, if there is one, that the view shows nothing; and that it could nevertheless read everything. */
 void tdm_info_nothing(const struct tdm_info_request *request);
+void tdm_info_unrelated(const struct tdm_info_request *request);
 
 #endif

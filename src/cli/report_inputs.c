@@ -16,7 +16,9 @@
 
 struct inputs {
 	struct tdm_report_request *request;
-	struct tdm_info_paths paths;
+	char *const *named; /* by the user */
+	size_t named_count;
+	struct tdm_info_paths paths; /* what that leads to */
 	/* Files that were reported, so that none is reported twice. */
 	struct file_id {
 		dev_t device;
@@ -53,6 +55,14 @@ static void add_name(struct inputs *in, struct names *names, const char *path)
 	names->list[names->count] = NULL;
 }
 
+static bool is_named(const struct inputs *in, const char *path)
+{
+	for (size_t i = 0; i < in->named_count; i++)
+		if (strcmp(in->named[i], path) == 0)
+			return true;
+	return false;
+}
+
 static void report_input(struct inputs *in, struct tdm_input *input, const char *path)
 {
 	const struct tdm_format *format = tdm_format_of(input);
@@ -64,6 +74,7 @@ static void report_input(struct inputs *in, struct tdm_input *input, const char 
 	const struct tdm_report_item item = { .of = strcmp(name, "text_trace") == 0 ? TDM_REPORT_TRACE
 										    : TDM_REPORT_FILE,
 		.source = tdm_input_name(input),
+		.is_found = !is_named(in, path),
 		.input = input,
 		.format = format };
 	tdm_report_item(in->request, &item);
@@ -145,12 +156,12 @@ static void add_path(struct inputs *in, const char *name)
 }
 
 /* Reports the files that were named, and those in the folders that were named. */
-static void report_paths(struct inputs *in, char *const *names, size_t count)
+static void report_paths(struct inputs *in)
 {
 	struct tdm_info_paths *paths = &in->paths;
 	struct tdm_progress progress;
-	for (size_t i = 0; i < count; i++)
-		add_path(in, names[i]);
+	for (size_t i = 0; i < in->named_count; i++)
+		add_path(in, in->named[i]);
 	tdm_progress_begin(&progress, "reporting", paths->count);
 	for (size_t i = 0; i < paths->count; i++) {
 		report_path(in, paths->at[i]);
@@ -174,8 +185,8 @@ static void report_together(struct inputs *in, unsigned of, const struct names *
 
 void tdm_report_names(struct tdm_report_request *request, char *const *names, size_t count)
 {
-	struct inputs in = { .request = request, .paths.with_all = true };
-	report_paths(&in, names, count);
+	struct inputs in = { .request = request, .named = names, .named_count = count, .paths.with_all = true };
+	report_paths(&in);
 	report_together(&in, TDM_REPORT_LEDGERS, &in.ledgers, "ledgers");
 	report_together(&in, TDM_REPORT_SOURCES, &in.sources, "paths of sources");
 	tdm_info_paths_done(&in.paths);

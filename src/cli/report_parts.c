@@ -126,6 +126,6 @@ void tdm_report_item(struct tdm_report_request *request, const struct tdm_report
 			continue;
 		parts[i].fill(request, item, part);
 		if (part->is_empty)
-			tdm_digest_drop(&request->digest);
+			tdm_digest_drop(&request->digest, !(part->is_unrelated && item->is_found));
 	}
 }

@@ -25,6 +25,7 @@ enum tdm_report_of {
 struct tdm_report_item {
 	unsigned of;                     /* one of enum tdm_report_of */
 	const char *source;              /* what it is called in headings */
+	bool is_found;                   /* in a folder: nobody expects that it says something */
 	struct tdm_input *input;         /* of a file or a trace */
 	const struct tdm_format *format; /* of the input; NULL: not known by its beginning */
 	const char *const *paths;        /* of the ledgers or sources; ends with NULL */

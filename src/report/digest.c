@@ -99,25 +99,25 @@ void tdm_digest_gap(struct tdm_digest *digest, const char *source, const char *r
 }
 
 /* Lists a message among the gaps. If it begins with the source, which stands beside it, that is left out. */
-static void move_message(struct tdm_digest *digest, const char *source, struct tdm_str message)
+static void move_message(struct tdm_digest *digest, const char *source, struct tdm_str message, bool is_failure)
 {
 	char *reason = strndup(message.ptr, message.len);
 	size_t len = strlen(source);
 	if (reason == NULL)
 		digest->failed = true;
 	else if (strncmp(reason, source, len) == 0 && tdm_has_prefix(reason + len, ": "))
-		tdm_digest_gap(digest, source, reason + len + 2, true);
+		tdm_digest_gap(digest, source, reason + len + 2, is_failure);
 	else
-		tdm_digest_gap(digest, source, reason, true);
+		tdm_digest_gap(digest, source, reason, is_failure);
 	free(reason);
 }
 
-void tdm_digest_drop(struct tdm_digest *digest)
+void tdm_digest_drop(struct tdm_digest *digest, bool is_failure)
 {
 	struct tdm_digest_part *part = digest->parts[digest->part_count - 1];
 	struct tdm_str rest = tdm_buf_str(&part->messages), message;
 	while (tdm_digest_message(&rest, &message))
-		move_message(digest, part->source, message);
+		move_message(digest, part->source, message, is_failure);
 	while (digest->finding_count != 0 && digest->findings[digest->finding_count - 1].part == part)
 		free_finding(&digest->findings[--digest->finding_count]);
 	for (int i = 0; i < TDM_SEVERITIES; i++)

@@ -26,6 +26,7 @@ struct tdm_digest_part {
 	struct tdm_buf messages;         /* lines: what of it could not be used */
 	bool is_incomplete;              /* because of the messages */
 	bool is_empty;                   /* there is nothing to show; messages or a gap say why */
+	bool is_unrelated;               /* the same, though all of it could be read */
 	uint64_t counts[TDM_SEVERITIES]; /* findings by severity */
 };
 
@@ -64,7 +65,7 @@ void tdm_digest_say(struct tdm_digest_part *part, struct tdm_str message);
 /* The first of the messages, which is taken off the rest. Whether there is one. */
 bool tdm_digest_message(struct tdm_str *rest, struct tdm_str *message);
 /* The part shows nothing: takes it out again, and lists its messages, if any, among the gaps. */
-void tdm_digest_drop(struct tdm_digest *digest);
+void tdm_digest_drop(struct tdm_digest *digest, bool is_failure);
 void tdm_digest_gap(struct tdm_digest *digest, const char *source, const char *reason, bool is_failure);
 
 /* Adds findings to the part. Findings that only say that all is well are left out. */

@@ -374,11 +374,16 @@ What cannot be reported is named, and the rest is reported: files that are missi
 A folder: every file in it that is known. What is not, is counted.
 
   $ mkdir folder; cp demo.log noise folder; cp demo.trace folder/a.trace; ln -s . folder/loop
-  $ tidemark report folder | grep -E "^(part| +[0-9] )|of another"
+  $ echo nothing to see > folder/build.log
+  $ tidemark report folder | grep -E "^(part| +[0-9] )|of another|nothing about"
   part command   about           errors warnings notes
      1 simulate  folder/a.trace       1        0     0
      2 info      folder/demo.log      3        0     0
   folder                         2 files in it are of another kind, or links
+  folder/build.log               text that says nothing about memory: no line of
+  $ tidemark report folder/build.log > /dev/null
+  tidemark report: not everything could be read: the report says what and why
+  [2]
 
 Standard input, packed or not, and a pipe; it is read once.
 
