@@ -84,7 +84,9 @@ int tdm_tokens_read(struct tdm_tokens *tokens, struct tdm_str text)
 	tdm_lexer_init(&lexer, text);
 	do {
 		token = tdm_lexer_next(&lexer);
-		int err = tdm_reserve(&tokens->list, &tokens->cap, tokens->count + 1, sizeof *tokens->list);
+		int err = tokens->count == tokens->cap
+				  ? tdm_reserve(&tokens->list, &tokens->cap, tokens->count + 1, sizeof *tokens->list)
+				  : 0;
 		if (err != 0)
 			return err;
 		if (token.kind == TDM_TOKEN_NAME) {
