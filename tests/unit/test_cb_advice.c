@@ -57,27 +57,47 @@ static uint64_t next(uint64_t *random, uint64_t below)
 	return *random % below;
 }
 
+/* Three buffers that meet in one computation. */
+static void make_meeting(uint64_t *random, char *text, size_t cap)
+{
+	static const unsigned blocks[] = { 1, 2, 4 };
+	unsigned in = blocks[next(random, 3)], other = blocks[next(random, 2)], out = blocks[next(random, 3)];
+	snprintf(text, cap,
+		"tiles 24\nformat %s\nbuffer 0 pages=8\nbuffer 1 pages=8 format=%s\nbuffer 16 pages=8\n"
+		"kernel a read push=0:%u %s\nkernel b read l1 push=1:%u\n"
+		"kernel c compute cycles=%u pop=0,1 push=16\nkernel w write pop=16:%u %s\n",
+		next(random, 2) != 0 ? "bf16" : "fp32", next(random, 2) != 0 ? "bf16" : "fp32", in,
+		next(random, 3) == 0 ? "ids=2" : "", other, (unsigned)next(random, 600), out,
+		next(random, 2) != 0 ? "flush" : "");
+}
+
+/* A writer that wants the second burst of the reader first: the first one must wait in the two buffers behind one
+ * another, so no depth alone decides. */
+static void make_bursts(uint64_t *random, char *text, size_t cap)
+{
+	unsigned burst = 4 + (unsigned)next(random, 5);
+	snprintf(text, cap,
+		"tiles %u\nformat bf16\nbuffer 0 pages=8\nbuffer 1 pages=8 format=%s\nbuffer 16 pages=8 format=%s\n"
+		"kernel r read l1 push=0 times=%u\nkernel r read push=1 times=%u\n"
+		"kernel c compute cycles=%u pop=0 push=16\nkernel w write %s pop=1 times=%u\n"
+		"kernel w write %s pop=16 times=%u\n",
+		3 * burst, next(random, 2) != 0 ? "bf16" : "fp32", next(random, 2) != 0 ? "fp32" : "bfp8", burst, burst,
+		(unsigned)next(random, 900), next(random, 2) != 0 ? "l1" : "dram", burst,
+		next(random, 2) != 0 ? "l1" : "dram", burst);
+}
+
 static void it_is_the_smallest_of_all(void **state)
 {
 	(void)state;
 	uint64_t random = 2024;
 	struct tdm_cb_advice *advice = malloc(sizeof *advice);
 	assert_non_null(advice);
-	for (int i = 0; i < 40; i++) {
-		static const unsigned blocks[] = { 1, 2, 4 };
-		unsigned in = blocks[next(&random, 3)], other = blocks[next(&random, 2)],
-			 out = blocks[next(&random, 3)];
+	for (int i = 0; i < 80; i++) {
 		char text[768];
-		snprintf(text, sizeof text,
-			"tiles 24\nformat %s\nbuffer 0 pages=8\nbuffer 1 pages=8 format=%s\nbuffer 16 pages=8\n"
-			"kernel a read push=0:%u %s\nkernel b read l1 push=1:%u\n"
-			"kernel c compute cycles=%u pop=0,1 push=16\nkernel w write pop=16:%u %s\n",
-			next(&random, 2) != 0 ? "bf16" : "fp32", next(&random, 2) != 0 ? "bf16" : "fp32", in,
-			next(&random, 3) == 0 ? "ids=2" : "", other, (unsigned)next(&random, 600), out,
-			next(&random, 2) != 0 ? "flush" : "");
 		struct tdm_cb_pattern p;
 		struct tdm_core_speed speed;
 		const struct tdm_advice_limits limits = { TDM_BYTES_UNKNOWN, 1, 0 };
+		(i % 2 == 0 ? make_meeting : make_bursts)(&random, text, sizeof text);
 		parse(text, &p, &speed);
 		assert_int_equal(tdm_cb_advise(&p, &speed, &limits, advice), 0);
 		assert_true(advice->is_smallest && !advice->is_limited);
