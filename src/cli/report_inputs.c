@@ -148,8 +148,9 @@ static void add_path(struct inputs *in, const char *name)
 	if (in->paths.may_be_empty)
 		add_name(in, &in->sources, name);
 	tdm_info_paths_add(&in->paths, name, &why);
-	if (why.len != 0)
-		tdm_digest_gap(&in->request->digest, name, why.data, !in->paths.may_be_empty);
+	if (why.len != 0) /* after the name, which it begins with */
+		tdm_digest_gap(
+			&in->request->digest, name, why.data + strlen(name) + strlen(": "), !in->paths.may_be_empty);
 	skip_others(in, name);
 	in->request->digest.failed |= why.failed;
 	tdm_buf_done(&why);
