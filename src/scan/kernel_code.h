@@ -111,7 +111,7 @@ struct tdm_kernel_use {
 	X(NO_FILE, "the source of a kernel is not among the scanned files")                      \
 	X(SEVERAL_FILES, "several scanned files match the path of a kernel")                     \
 	X(NOT_PARSED, "the source of a kernel was not read wholly")                              \
-	X(NO_BUFFER, "a kernel uses a buffer whose index could not be computed")                 \
+	X(NO_BUFFER, "a kernel uses or pushes a buffer whose index could not be computed")                 \
 	X(UNKNOWN_CALL, "a kernel calls a function whose source is not among the scanned files") \
 	X(HOST_KERNELS, "not all kernels of the program are known")                              \
 	X(HOST_BUFFERS, "not all buffers of the program are known")                              \
@@ -132,7 +132,7 @@ const char *tdm_unjudged_text(enum tdm_unjudged reason);
 struct tdm_kernel_uses {
 	struct tdm_kernel_use *list;
 	size_t count, cap;
-	uint16_t gaps;        /* bits of enum tdm_unjudged: why other operations may be missing from the list */
+	uint16_t gaps;        /* bits of enum tdm_unjudged: why the list may lack pushes */
 	const char *gap_text; /* the first call or buffer that was not understood, "name at file:line"; "" */
 };
 

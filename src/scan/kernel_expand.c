@@ -259,7 +259,8 @@ static void record(struct expansion *expansion, const struct frame *frame, const
 	struct tdm_arena *arena = expansion->arena;
 	const struct tdm_expr *pages = bind(expansion, frame, step->pages, 0);
 	struct tdm_bounds bounds = tdm_expr_eval(pages, expansion->given->settings);
-	if (target.index < 0 && target.name[0] == '\0')
+	/* Other operations on an unknown buffer are listed as such, and nothing else depends on them. */
+	if (step->action == TDM_KERNEL_PUSH && target.index < 0 && target.name[0] == '\0')
 		note_gap(expansion, TDM_UNJUDGED_NO_BUFFER, tdm_str_of(tdm_expr_text(buffer, arena)), frame->file,
 			step->line);
 	add_use(expansion, (struct tdm_kernel_use){
