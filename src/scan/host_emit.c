@@ -326,6 +326,7 @@ static int emit_kernel(struct host *host, const struct host_made *made, uint32_t
 	struct tdm_scan_kernel kernel = {
 		.file = host->walk->file_idx,
 		.line = made->line,
+		.defined_line = made->byte != UINT32_MAX ? tdm_walk_line(host->walk, made->byte) : made->line,
 		.program = program,
 		.name = tdm_expr_plain_text(name_of(object), host->arena),
 		.source = tdm_expr_plain_text(source, host->arena),

@@ -111,7 +111,7 @@ struct tdm_kernel_use {
 	X(NO_FILE, "the source of a kernel is not among the scanned files")                      \
 	X(SEVERAL_FILES, "several scanned files match the path of a kernel")                     \
 	X(NOT_PARSED, "the source of a kernel was not read wholly")                              \
-	X(NO_BUFFER, "a kernel uses or pushes a buffer whose index could not be computed")                 \
+	X(NO_BUFFER, "a kernel uses or pushes a buffer whose index could not be computed")       \
 	X(UNKNOWN_CALL, "a kernel calls a function whose source is not among the scanned files") \
 	X(HOST_KERNELS, "not all kernels of the program are known")                              \
 	X(HOST_BUFFERS, "not all buffers of the program are known")                              \

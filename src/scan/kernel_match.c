@@ -144,14 +144,14 @@ static void judge_pushes(struct program *program, uint32_t kernel, const struct 
 {
 	const enum tdm_mismatch_kind kind = TDM_MISMATCH_NOBODY_PUSHES;
 	const struct tdm_scan_buffer *buffer = first_buffer(program, use);
-	if (program->gaps != 0)
+	if (is_pushed(program, use))
+		program->mismatches->judged[kind]++;
+	else if (program->gaps != 0)
 		count_unjudged(program, kind, first_gap(program->gaps));
 	else if (use->is_conditional)
 		count_unjudged(program, kind, TDM_UNJUDGED_CONDITIONAL);
 	else if (buffer != NULL && is_remote(buffer))
 		count_unjudged(program, kind, TDM_UNJUDGED_ELSEWHERE);
-	else if (is_pushed(program, use))
-		program->mismatches->judged[kind]++;
 	else {
 		program->mismatches->judged[kind]++;
 		report(program,

@@ -120,6 +120,8 @@ struct tdm_scan_buffer {
 /* A kernel that the host code creates. kernel_*.c fill what is below the line. */
 struct tdm_scan_kernel {
 	uint32_t file, line;
+	uint32_t defined_line; /* of the object that describes it, in a lambda or helper of the same file; else the same
+				*/
 	uint32_t program;
 	const char *name;                   /* unique_id of a KernelSpec; "" when it has none */
 	const char *source;                 /* the path, as far as it is known: "a.cpp" or an expression */
