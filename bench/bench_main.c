@@ -36,6 +36,7 @@ static const struct bench_subject *const subjects[] = {
 	&bench_capture,
 	&bench_plot,
 	&bench_log,
+	&bench_scan,
 	NULL,
 };
 

@@ -168,6 +168,14 @@ static struct tdm_look look_at(const struct worker *worker, const struct tdm_sca
 	return look;
 }
 
+/* The parser of a language, made when it is needed first; NULL when out of memory. */
+static struct tdm_parser *parser_for(struct worker *worker, uint8_t language)
+{
+	if (worker->parsers[language] == NULL)
+		worker->parsers[language] = tdm_parser_new((enum tdm_language)language);
+	return worker->parsers[language];
+}
+
 /* A file without anything that matters: parsed only if the user wants that. */
 static int pass_over(struct worker *worker, struct tdm_scan_file *file, struct tdm_str text)
 {
@@ -175,7 +183,8 @@ static int pass_over(struct worker *worker, struct tdm_scan_file *file, struct t
 	file->state = TDM_FILE_SKIPPED;
 	if (!worker->run->options->no_skip)
 		return 0;
-	int err = tdm_syntax_parse_only(worker->parsers[file->language], text, &has_error);
+	struct tdm_parser *parser = parser_for(worker, file->language);
+	int err = parser != NULL ? tdm_syntax_parse_only(parser, text, &has_error) : -ENOMEM;
 	file->state = has_error ? TDM_FILE_PARTIAL : TDM_FILE_WHOLE;
 	file->why = has_error ? "parts of it do not parse" : "";
 	return err;
@@ -195,9 +204,9 @@ static int scan_text(struct worker *worker, struct tdm_scan_file *file, struct t
 		.syntax = &worker->syntax,
 		.settings = worker->run->options->settings,
 		.project = worker->run->project,
-		.parser = worker->parsers[file->language],
+		.parser = parser_for(worker, file->language),
 	};
-	err = tdm_syntax_parse(&worker->syntax, worker->parsers[file->language], text);
+	err = walk.parser != NULL ? tdm_syntax_parse(&worker->syntax, walk.parser, text) : -ENOMEM;
 	if (err == 0)
 		err = find_lines(worker, text, &walk);
 	if (err != 0)
@@ -250,16 +259,10 @@ static void scan_files(struct worker *worker)
 	}
 }
 
-static int worker_init(struct worker *worker, struct run *run)
+static void worker_init(struct worker *worker, struct run *run)
 {
 	*worker = (struct worker){ .run = run };
 	tdm_buf_init(&worker->text);
-	for (int i = 0; i < TDM_LANGUAGE_COUNT; i++) {
-		worker->parsers[i] = tdm_parser_new((enum tdm_language)i);
-		if (worker->parsers[i] == NULL)
-			return -ENOMEM;
-	}
-	return 0;
 }
 
 static void worker_done(struct worker *worker)
@@ -292,7 +295,7 @@ static int run_workers(struct run *run)
 	struct worker *workers = calloc(count != 0 ? count : 1, sizeof *workers);
 	int err = workers == NULL ? -ENOMEM : 0;
 	for (unsigned i = 0; i < count && err == 0; i++)
-		err = worker_init(&workers[i], run);
+		worker_init(&workers[i], run);
 	for (unsigned i = 1; i < count && err == 0; i++, started++)
 		if (pthread_create(&workers[i].thread, NULL, worker_main, &workers[i]) != 0)
 			break;
@@ -381,8 +384,8 @@ int tdm_scan_text(struct tdm_scan *scan, const char *path, struct tdm_str text, 
 	bool is_text = text.len == 0 || !is_binary(text);
 	scan->files[0].state = is_text ? TDM_FILE_WHOLE : TDM_FILE_REFUSED;
 	scan->files[0].why = is_text ? "" : "is not text";
-	err = worker_init(&worker, &run);
-	if (err == 0 && is_text && scan->files[0].language == TDM_LANGUAGE_CPP)
+	worker_init(&worker, &run);
+	if (is_text && scan->files[0].language == TDM_LANGUAGE_CPP)
 		err = tdm_project_add(&project, 0, text);
 	if (err == 0 && is_text)
 		err = own_error(&scan->files[0], scan_text(&worker, &scan->files[0], text));
