@@ -74,8 +74,7 @@ void tdm_kernel_settle(struct tdm_kernel_code *code, struct tdm_arena *arena);
 bool tdm_kernel_is_buffer_type(struct tdm_str name); /* CircularBuffer, DataflowBuffer, CB */
 bool tdm_kernel_action_of(struct tdm_str name, bool is_method, uint8_t *action); /* false: it is no operation */
 bool tdm_kernel_is_mover(struct tdm_str name);                                   /* its name speaks of moving pages */
-bool tdm_kernel_is_api(struct tdm_str name);  /* a function of the runtime's device API that moves no pages */
-int tdm_kernel_index_of(struct tdm_str name); /* 3 of "c_3"; -1 when it is no index */
+bool tdm_kernel_is_api(struct tdm_str name); /* a function of the runtime's device API that moves no pages */
 
 /*
  * kernel_find.c: files by path, functions and constants by name, over a whole scan. What a file sees is its own
