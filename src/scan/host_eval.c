@@ -1,11 +1,10 @@
 /* Evaluates C++ expressions: to numbers, formats, lists and objects where the source says so, else to expressions. */
 #include "scan/host.h"
 
-#include "scan/cpp_literal.h"
-
 #include <stdlib.h>
 
 #include "base/reserve.h"
+#include "scan/cpp_literal.h"
 
 static const struct tdm_str no_text = { "", 0 };
 

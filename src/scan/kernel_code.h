@@ -15,6 +15,7 @@
 #ifndef TDM_SCAN_KERNEL_CODE_H
 #define TDM_SCAN_KERNEL_CODE_H
 
+#include "base/buf.h"
 #include "scan/scan.h"
 
 /* What a kernel does with pages of a buffer. */
@@ -175,7 +176,11 @@ struct tdm_mismatches {
 int tdm_kernels_match(const struct tdm_scan *scan, struct tdm_mismatches *mismatches);
 void tdm_mismatches_done(struct tdm_mismatches *mismatches);
 
-/* What a kernel file or a program's kernel does with its buffers: operations by action. */
+/* How many operations of an action a file has. */
 uint32_t tdm_kernel_op_count(const struct tdm_kernel_code *code, enum tdm_kernel_action action);
+
+/* Appends the buffers that a kernel waits on, pushes and so on, each once: "0, 16, input_buffer"; an unknown one is its
+ * expression. Nothing for NULL. */
+void tdm_kernel_put_buffers(const struct tdm_kernel_uses *uses, enum tdm_kernel_action action, struct tdm_buf *out);
 
 #endif
