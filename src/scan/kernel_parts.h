@@ -28,6 +28,7 @@ struct tdm_kernel_reader {
 	struct tdm_map by_name;  /* hash of a name: its innermost variable */
 	struct tdm_map changing; /* hashes of names that something assigns to */
 	uint32_t preproc;        /* #ifs around the current node */
+	const bool *is_in_if;    /* lines that are in an #if which the text does not show; NULL: none */
 };
 
 /* kernel_scope.c: variables. */
@@ -52,9 +53,9 @@ uint32_t tdm_kernel_last_name(const struct tdm_syntax *syntax, uint32_t node);
 /* The template arguments of a callee; TDM_NODE_NONE when it has none. */
 uint32_t tdm_kernel_template_args(const struct tdm_syntax *syntax, uint32_t node);
 
-/* kernel_read.c: reads a tree into `code`, which is zeroed but for `is_whole`. *has_ops: whether there is an operation
- * on something that is surely a buffer; may be NULL. */
-int tdm_kernel_read_code(struct tdm_file_walk *walk, struct tdm_kernel_code *code, bool *has_ops);
+/* kernel_read.c: reads a tree into `code`, which is zeroed but for `is_whole`. `is_in_if`: see above. *has_ops: whether
+ * there is an operation on something that is surely a buffer. */
+int tdm_kernel_read_code(struct tdm_file_walk *walk, const bool *is_in_if, struct tdm_kernel_code *code, bool *has_ops);
 
 /* kernel_variants.c: reads a file again that did not parse, one branch of every #if at a time. */
 int tdm_kernel_read_variants(struct tdm_file_walk *walk, struct tdm_kernel_code *code);
