@@ -153,7 +153,8 @@ static const struct tdm_expr *bind_name(
 		const struct tdm_expr *value = frame != NULL ? parameter_value(frame, expr->text) : NULL;
 		return value != NULL ? value : expr;
 	}
-	if (begins_with(expr->text, "dfb::") || begins_with(expr->text, "args::") || constants >= CONSTANTS_MAX)
+	bool is_bound = begins_with(expr->text, "dfb::") || begins_with(expr->text, "args::");
+	if (is_bound || expr->opaque != NULL || constants >= CONSTANTS_MAX)
 		return expr;
 	const char *colon = memrchr(expr->text.ptr, ':', expr->text.len);
 	struct tdm_str last = colon != NULL ? after(expr->text, (size_t)(colon + 1 - expr->text.ptr)) : expr->text;

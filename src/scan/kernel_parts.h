@@ -38,6 +38,9 @@ int tdm_kernel_mark_changing(struct tdm_kernel_reader *reader);
 int tdm_kernel_declare(struct tdm_kernel_reader *reader, uint32_t node, uint32_t end);
 /* Adds a parameter of a function or template. */
 int tdm_kernel_declare_parameter(struct tdm_kernel_reader *reader, uint32_t node, uint32_t end);
+/* The value of a variable that has none, or more than one. It is no constant of another file, whatever its name: its
+ * `opaque` is not NULL. */
+const struct tdm_expr *tdm_kernel_unknown(const struct tdm_kernel_reader *reader, struct tdm_str name);
 /* Forgets the variables whose scope ends before `node`. */
 void tdm_kernel_leave_scopes(struct tdm_kernel_reader *reader, uint32_t node);
 

@@ -283,7 +283,6 @@ static int read_call(struct reading *reading, uint32_t node)
 					 .is_call = true,
 					 .line = tdm_walk_node_line(reading->part.walk, node),
 					 .callee = copy_of(reading, name),
-					 .is_method = is_method,
 					 .buffer = &tdm_expr_nothing,
 					 .pages = &tdm_expr_nothing,
 					 .template_args = tdm_kernel_expr_list(

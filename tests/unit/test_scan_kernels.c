@@ -253,6 +253,29 @@ static void branches_make_operations_conditional(void **state)
 	done(&world);
 }
 
+/* A variable that changes is not the constant of the same name outside. */
+static void variables_hide_constants(void **state)
+{
+	static const char text[] = "constexpr uint32_t cb = 5;\n"
+				   "void create(ProgramDescriptor &desc) {\n"
+				   "  desc.kernels.push_back(KernelDescriptor{.kernel_source = \"kernel.cpp\"});\n"
+				   "}\n"
+				   "void kernel_main() {\n"
+				   "  cb_push_back(cb, 1);\n"
+				   "  uint32_t cb = 3;\n"
+				   "  cb++;\n"
+				   "  cb_push_back(cb, 1);\n"
+				   "}\n";
+	struct world world;
+	char uses[200];
+	(void)state;
+	scan_text(&world, text);
+	assert_int_equal(world.scan.files[0].kernel_count, 1);
+	assert_string_equal(
+		uses_text(&world.scan.files[0].kernels[0], uses, sizeof uses), "push_back 5 x1; push_back cb x1");
+	done(&world);
+}
+
 /* A loop that begins in each branch of an #if only parses with one of them. */
 static void branches_of_the_preprocessor_are_read_apart(void **state)
 {
@@ -344,6 +367,7 @@ int main(void)
 		cmocka_unit_test(mismatches_of_each_kind),
 		cmocka_unit_test(what_cannot_be_judged_is_counted),
 		cmocka_unit_test(branches_make_operations_conditional),
+		cmocka_unit_test(variables_hide_constants),
 		cmocka_unit_test(branches_of_the_preprocessor_are_read_apart),
 		cmocka_unit_test(other_containers_are_no_buffers),
 		cmocka_unit_test(hostile_texts_are_survived),
