@@ -257,8 +257,8 @@ static void branches_make_operations_conditional(void **state)
 static void variables_hide_constants(void **state)
 {
 	static const char text[] = "constexpr uint32_t cb = 5;\n"
-				   "void create(ProgramDescriptor &desc) {\n"
-				   "  desc.kernels.push_back(KernelDescriptor{.kernel_source = \"kernel.cpp\"});\n"
+				   "void create(Program &program) {\n"
+				   "  CreateKernel(program, \"kernel.cpp\", cores, ComputeConfig{});\n"
 				   "}\n"
 				   "void kernel_main() {\n"
 				   "  cb_push_back(cb, 1);\n"
