@@ -86,6 +86,7 @@ struct tdm_scan_branch {
 struct tdm_scan_program {
 	const char *name; /* "UpdateCacheMultiCoreProgramFactory::create_descriptor" */
 	uint32_t line;
+	bool calls_creator; /* it calls functions that may create more and were not followed */
 };
 
 struct tdm_scan_buffer {

@@ -229,6 +229,17 @@ static void what_cannot_be_judged_is_counted(void **state)
 	done(&world);
 }
 
+static void functions_that_create_more_are_no_mismatch(void **state)
+{
+	struct world world;
+	(void)state;
+	scan_folder(&world, "beside");
+	assert_int_equal(world.mismatches.count, 0);
+	assert_int_equal(world.mismatches.unjudged[TDM_MISMATCH_NOT_CREATED][TDM_UNJUDGED_HOST_BUFFERS], 2);
+	assert_int_equal(world.mismatches.unjudged[TDM_MISMATCH_NOBODY_PUSHES][TDM_UNJUDGED_HOST_KERNELS], 1);
+	done(&world);
+}
+
 /* A wait after which a branch may have returned, or that is in one, is no certain wait. */
 static void branches_make_operations_conditional(void **state)
 {
@@ -366,6 +377,7 @@ int main(void)
 		cmocka_unit_test(helpers_templates_and_lambdas),
 		cmocka_unit_test(mismatches_of_each_kind),
 		cmocka_unit_test(what_cannot_be_judged_is_counted),
+		cmocka_unit_test(functions_that_create_more_are_no_mismatch),
 		cmocka_unit_test(branches_make_operations_conditional),
 		cmocka_unit_test(variables_hide_constants),
 		cmocka_unit_test(branches_of_the_preprocessor_are_read_apart),
