@@ -545,15 +545,11 @@ static int read_left_over(struct host *host)
 	return err;
 }
 
-/* Names that matter: those of buffers and kernels, of functions of the project that may be helpers, and of lambdas. */
-static bool is_hot_name(const struct host *host, struct tdm_str name)
+/* Whether a function of the project that may be a helper has that name. */
+static bool is_helper_name(const struct host *host, struct tdm_str name)
 {
-	uint8_t sense = tdm_name_meaning(name).sense;
-	if (sense == TDM_SENSE_TYPE || sense == TDM_SENSE_HELPER || sense == TDM_SENSE_KERNEL)
-		return true;
-	if (host->walk->project == NULL)
-		return false;
-	for (struct tdm_definition *d = tdm_project_find(host->walk->project, name); d != NULL;
+	struct tdm_project *project = host->walk->project;
+	for (struct tdm_definition *d = project != NULL ? tdm_project_find(project, name) : NULL; d != NULL;
 		d = tdm_definition_next(d))
 		if (d->kind == TDM_DEFINES_FUNCTION)
 			return true;
@@ -575,30 +571,38 @@ static bool is_lambda(const struct lambda_names *names, struct tdm_str name)
 	return false;
 }
 
+static int add_hot(uint32_t **hot, size_t *cap, size_t *count, uint32_t byte)
+{
+	int err = tdm_reserve(hot, cap, *count + 1, sizeof **hot);
+	if (err == 0)
+		(*hot)[(*count)++] = byte;
+	return err;
+}
+
+static bool is_mark_at(const struct tdm_tokens *tokens, size_t i, char mark)
+{
+	return i < tokens->count && tokens->list[i].kind == TDM_TOKEN_MARK && tokens->list[i].mark == mark;
+}
+
 static int find_hot(struct host *host, uint32_t **hot, size_t *count)
 {
-	struct tdm_lexer lexer;
+	const struct tdm_tokens *tokens = host->walk->tokens;
 	struct lambda_names lambdas = { .count = 0 };
-	struct tdm_token name = { 0 }, before = { 0 };
 	size_t cap = 0;
 	int err = 0;
-	tdm_lexer_init(&lexer, host->own.syntax->text);
-	for (struct tdm_token token = tdm_lexer_next(&lexer); token.kind != TDM_TOKEN_END && err == 0;
-		token = tdm_lexer_next(&lexer)) {
-		if (token.kind == TDM_TOKEN_NAME) {
-			struct tdm_str text = tdm_token_text(&lexer, token);
-			if (is_lambda(&lambdas, text) || is_hot_name(host, text)) {
-				err = tdm_reserve(hot, &cap, *count + 1, sizeof **hot);
-				if (err == 0)
-					(*hot)[(*count)++] = token.start;
-			}
-			name = token;
-		} else if (token.kind == TDM_TOKEN_MARK && token.mark == '[' && before.kind == TDM_TOKEN_MARK &&
-			   before.mark == '=' && name.end != 0 &&
-			   lambdas.count < sizeof lambdas.hashes / sizeof *lambdas.hashes) {
-			lambdas.hashes[lambdas.count++] = tdm_str_hash(tdm_token_text(&lexer, name));
-		}
-		before = token;
+	for (size_t i = 0; i < tokens->count && err == 0; i++) {
+		const struct tdm_token *token = &tokens->list[i];
+		if (token->kind != TDM_TOKEN_NAME)
+			continue;
+		bool is_known = token->sense == TDM_SENSE_TYPE || token->sense == TDM_SENSE_HELPER ||
+				token->sense == TDM_SENSE_KERNEL;
+		bool is_called = is_mark_at(tokens, i + 1, '(') || is_mark_at(tokens, i + 1, '<');
+		struct tdm_str text = tdm_tokens_text(tokens, i);
+		if (is_known || (is_called && (is_lambda(&lambdas, text) || is_helper_name(host, text))))
+			err = add_hot(hot, &cap, count, token->start);
+		bool names_lambda = is_mark_at(tokens, i + 1, '=') && is_mark_at(tokens, i + 2, '[');
+		if (names_lambda && lambdas.count < sizeof lambdas.hashes / sizeof *lambdas.hashes)
+			lambdas.hashes[lambdas.count++] = tdm_str_hash(text);
 	}
 	return err;
 }
