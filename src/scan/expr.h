@@ -162,5 +162,7 @@ int tdm_expr_value(const struct tdm_expr *expr, const struct tdm_settings *setti
 void tdm_expr_print(const struct tdm_expr *expr, struct tdm_buf *out);
 /* The same as a text in the arena; "" when out of memory. */
 const char *tdm_expr_text(const struct tdm_expr *expr, struct tdm_arena *arena);
+/* The same, but strings without quotes, and "" for NULL and for nothing. */
+const char *tdm_expr_plain_text(const struct tdm_expr *expr, struct tdm_arena *arena);
 
 #endif

@@ -133,3 +133,14 @@ const char *tdm_expr_text(const struct tdm_expr *expr, struct tdm_arena *arena)
 	tdm_buf_done(&buf);
 	return text != NULL ? text : "";
 }
+
+const char *tdm_expr_plain_text(const struct tdm_expr *expr, struct tdm_arena *arena)
+{
+	if (expr == NULL || expr->op == TDM_EXPR_NOTHING)
+		return "";
+	if (expr->op == TDM_EXPR_STRING || expr->op == TDM_EXPR_NAME) {
+		const char *text = tdm_arena_text(arena, expr->text);
+		return text != NULL ? text : "";
+	}
+	return tdm_expr_text(expr, arena);
+}

@@ -18,18 +18,6 @@ uint32_t tdm_walk_line(const struct tdm_file_walk *walk, uint32_t byte)
 	return low + 1;
 }
 
-/* The text of an expression that may be missing. */
-static const char *text_of(const struct tdm_expr *expr, struct tdm_arena *arena)
-{
-	if (expr == NULL || expr->op == TDM_EXPR_NOTHING)
-		return "";
-	if (expr->op == TDM_EXPR_STRING || expr->op == TDM_EXPR_NAME) {
-		const char *text = tdm_arena_text(arena, expr->text);
-		return text != NULL ? text : "";
-	}
-	return tdm_expr_text(expr, arena);
-}
-
 static uint64_t bytes_of_bound(int64_t bound, int64_t none)
 {
 	return bound == none || bound < 0 ? TDM_BYTES_UNKNOWN : (uint64_t)bound;
@@ -43,7 +31,7 @@ static struct tdm_scan_size size_of(struct tdm_file_walk *walk, const struct tdm
 		return size;
 	}
 	size.expr = expr;
-	size.text = text_of(expr, &walk->file->arena);
+	size.text = tdm_expr_plain_text(expr, &walk->file->arena);
 	struct tdm_bounds bounds = tdm_expr_eval(expr, walk->settings);
 	size.min = bytes_of_bound(bounds.min, INT64_MIN);
 	size.max = bytes_of_bound(bounds.max, INT64_MAX);
@@ -118,7 +106,7 @@ static const char *copy_of(struct tdm_str text, struct tdm_arena *arena)
 /* The name that the source gives it, else that of the variable. */
 static const char *name_of(const struct tdm_buffer_facts *facts, struct tdm_arena *arena)
 {
-	const char *name = text_of(facts->name, arena);
+	const char *name = tdm_expr_plain_text(facts->name, arena);
 	return name[0] != '\0' ? name : copy_of(facts->variable, arena);
 }
 
@@ -140,15 +128,15 @@ int tdm_walk_add_buffer(struct tdm_file_walk *walk, const struct tdm_buffer_fact
 		.in_loop = facts->in_loop,
 		.index = index_of(facts->index, walk->settings),
 		.also_index = index_of(facts->also_index, walk->settings),
-		.index_text = text_of(facts->index, arena),
+		.index_text = tdm_expr_plain_text(facts->index, arena),
 		.name = name_of(facts, arena),
-		.format = text_of(facts->format, arena),
+		.format = tdm_expr_plain_text(facts->format, arena),
 		.data_format =
 			facts->format != NULL && facts->format->op == TDM_EXPR_FORMAT ? facts->format->format : NULL,
 		.page = size_of(walk, facts->page),
 		.total = size_of(walk, facts->total),
-		.cores = text_of(facts->cores, arena),
-		.view_of = text_of(facts->view_of, arena),
+		.cores = tdm_expr_plain_text(facts->cores, arena),
+		.view_of = tdm_expr_plain_text(facts->view_of, arena),
 		.helper = copy_of(facts->helper, arena),
 		.branch = facts->branch,
 		.program = facts->program,

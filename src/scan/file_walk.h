@@ -59,5 +59,9 @@ int tdm_walk_add_kernel(struct tdm_file_walk *walk, const struct tdm_scan_kernel
 int tdm_host_walk(struct tdm_file_walk *walk);   /* host_walk.c: C++ of the host */
 int tdm_python_read(struct tdm_file_walk *walk); /* python_read.c */
 int tdm_kernel_read(struct tdm_file_walk *walk); /* kernel_read.c: C++ of the device; sets file->code */
+/* kernel_includes.c: what a text includes, which needs no syntax tree. 0 or -ENOMEM. */
+int tdm_kernel_read_includes(struct tdm_scan_file *file, struct tdm_str text);
+/* kernel_places.c: after the host's side was read, looks for lines that create kernels and gave none. 0 or -ENOMEM. */
+int tdm_kernel_check_places(struct tdm_file_walk *walk);
 
 #endif

@@ -196,6 +196,11 @@ void host_create(struct host_frame *frame, const struct tdm_expr *object, const 
 struct host_made *host_made_of(const struct tdm_expr *expr); /* NULL when it is none */
 bool host_method(struct host_frame *frame, uint32_t call, struct tdm_str method, const struct tdm_expr **result);
 bool host_is_null(const struct tdm_expr *expr);
+/* A list whose last element is nothing is open: what comes after it is not known. */
+bool host_opens_list(struct tdm_str method);
+/* A function that is not followed may change what it gets: by its name, and what then becomes of an argument. */
+bool host_may_change(struct tdm_str function);
+void host_note_changed(struct host_frame *frame, uint32_t argument);
 const struct tdm_expr *host_unwrapped(const struct tdm_expr *list);
 const struct tdm_expr *host_field_value(struct tdm_str field, const struct tdm_expr *value);
 

@@ -161,6 +161,22 @@ static const struct tdm_expr *create_kernel(
 	return host_unknown(frame, call);
 }
 
+/* ProducerOf(buffer, accessor) and its like bind a dataflow buffer to a name of the kernel. */
+static const struct tdm_expr *binding_call(
+	struct host_frame *frame, struct tdm_str name, const struct host_arguments *arguments)
+{
+	static const char *const names[] = { "ProducerOf", "ConsumerOf", "StridedConsumerOf", "AllConsumerOf" };
+	bool is_binding = false;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		is_binding |= tdm_str_is(name, names[i]);
+	if (!is_binding || arguments->count != 2)
+		return NULL;
+	struct tdm_arena *arena = frame->host->arena;
+	const struct tdm_expr *object = tdm_expr_make(arena, TDM_EXPR_OBJECT, tdm_str_of("DFBBinding"), NULL, 0);
+	object = tdm_expr_with_field(arena, object, tdm_str_of("dfb_spec_name"), host_eval(frame, arguments->nodes[0]));
+	return tdm_expr_with_field(arena, object, tdm_str_of("accessor_name"), host_eval(frame, arguments->nodes[1]));
+}
+
 /* A call that is known by its name; NULL when it is not. */
 static const struct tdm_expr *known_call(
 	struct host_frame *frame, uint32_t call, struct tdm_str name, const struct host_arguments *arguments)
@@ -176,16 +192,17 @@ static const struct tdm_expr *known_call(
 			       : value;
 	}
 	if (tdm_str_is(name, "make_tuple") || tdm_str_is(name, "make_pair") || tdm_str_is(name, "tie") ||
-		tdm_str_is(name, "tuple"))
+		tdm_str_is(name, "tuple") || tdm_str_is(name, "ReaderDataMovementConfig") ||
+		tdm_str_is(name, "WriterDataMovementConfig"))
 		return list_of(frame, arguments);
 	if (tdm_str_is(name, "CreateCircularBuffer"))
 		return create_buffer(frame, call, arguments);
 	if (tdm_str_is(name, "CreateKernel") || tdm_str_is(name, "CreateKernelFromString"))
 		return create_kernel(frame, call, name, arguments);
-	return NULL;
+	return binding_call(frame, name, arguments);
 }
 
-/* A call that nobody follows: its arguments may still create something. */
+/* A call that nobody follows: its arguments may still create something, and it may change them. */
 static const struct tdm_expr *unfollowed(
 	struct host_frame *frame, uint32_t call, const struct host_arguments *arguments)
 {
@@ -193,6 +210,10 @@ static const struct tdm_expr *unfollowed(
 		if (host_is_hot(frame->source, arguments->nodes[i]) &&
 			tdm_node_kind(frame->source->syntax, arguments->nodes[i]) != TDM_SYN_lambda_expression)
 			host_typed(frame, host_eval(frame, arguments->nodes[i]), arguments->nodes[i]);
+	uint32_t function = tdm_node_with_role(frame->source->syntax, call, TDM_ROLE_function);
+	for (uint32_t i = 0; host_may_change(host_last_name(frame->source, function)) && i < arguments->count; i++)
+		if (tdm_node_kind(frame->source->syntax, arguments->nodes[i]) == TDM_SYN_identifier)
+			host_note_changed(frame, arguments->nodes[i]);
 	return host_unknown(frame, call);
 }
 

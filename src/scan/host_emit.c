@@ -212,13 +212,16 @@ static bool depends(const struct tdm_expr *expr)
 }
 
 /* A helper makes buffers whose index or name its caller gives, or whose size its caller gives if it is called like one:
- * by a name that says so, and not just once for several buffers. */
+ * by a name that says so, and not just once for several buffers. One that only makes kernels gets their source. */
 bool host_is_helper(const struct host *host, struct tdm_str name)
 {
 	size_t count = 0;
-	bool names_given = false, sizes_given = false;
+	bool names_given = false, sizes_given = false, sources_given = false;
 	for (const struct host_made *made = host->first; made != NULL; made = made->next) {
 		struct tdm_buffer_facts facts;
+		if (made->type == HOST_TYPE_KERNEL)
+			sources_given |= depends(tdm_expr_field(made->latest, "source")) ||
+					 depends(tdm_expr_field(made->latest, "kernel_source"));
 		if (made->type == HOST_TYPE_KERNEL || made->is_replaced)
 			continue;
 		const struct tdm_expr *object = made->creations != NULL ? made->creations->object : made->latest;
@@ -227,6 +230,8 @@ bool host_is_helper(const struct host *host, struct tdm_str name)
 		names_given |= depends(facts.index) || depends(facts.name);
 		sizes_given |= depends(facts.total) || depends(facts.page);
 	}
+	if (count == 0)
+		return sources_given;
 	if (names_given || !sizes_given || !tdm_name_is_creator(name))
 		return names_given;
 	const struct tdm_project *project = host->walk->project;
@@ -309,17 +314,6 @@ static int emit_buffer(
 	return 0;
 }
 
-static const char *text_of(struct host *host, const struct tdm_expr *expr)
-{
-	if (expr == NULL)
-		return "";
-	if (expr->op == TDM_EXPR_STRING || expr->op == TDM_EXPR_NAME) {
-		const char *copy = tdm_arena_text(host->arena, expr->text);
-		return copy != NULL ? copy : "";
-	}
-	return tdm_expr_text(expr, host->arena);
-}
-
 static int emit_kernel(struct host *host, const struct host_made *made, uint32_t program)
 {
 	const struct tdm_expr *object = made->latest;
@@ -333,10 +327,10 @@ static int emit_kernel(struct host *host, const struct host_made *made, uint32_t
 		.file = host->walk->file_idx,
 		.line = made->line,
 		.program = program,
-		.name = text_of(host, name_of(object)),
-		.source = text_of(host, source),
+		.name = tdm_expr_plain_text(name_of(object), host->arena),
+		.source = tdm_expr_plain_text(source, host->arena),
 		.source_expr = source,
-		.cores = text_of(host, cores),
+		.cores = tdm_expr_plain_text(cores, host->arena),
 		.object = object,
 		.branch = made->branch != NULL ? &made->branch->shown : NULL,
 	};

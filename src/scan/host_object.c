@@ -325,6 +325,20 @@ static const struct tdm_expr *config_method(struct host_frame *frame, const stru
 	return config;
 }
 
+bool host_opens_list(struct tdm_str method)
+{
+	static const char *const names[] = { "append_to", "insert", "append", "resize", "clear", "assign", "erase" };
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (tdm_str_is(method, names[i]))
+			return true;
+	return false;
+}
+
+static bool is_open(const struct tdm_expr *list)
+{
+	return list->arg_count != 0 && list->args[list->arg_count - 1]->op == TDM_EXPR_NOTHING;
+}
+
 /* Adds an element to a list that a path leads to. */
 static void append(struct host_frame *frame, uint32_t target, const struct tdm_expr *value)
 {
@@ -333,8 +347,10 @@ static void append(struct host_frame *frame, uint32_t target, const struct tdm_e
 	uint32_t owner =
 		is_field ? tdm_node_with_role(frame->source->syntax, target, TDM_ROLE_argument) : TDM_NODE_NONE;
 	bool is_new = list->op != TDM_EXPR_LIST && is_field && host_eval(frame, owner)->op == TDM_EXPR_OBJECT;
-	if ((list->op != TDM_EXPR_LIST && !is_new) || frame->in_loop)
+	if ((list->op != TDM_EXPR_LIST && !is_new) || is_open(list))
 		return;
+	if (frame->in_loop)
+		value = &tdm_expr_nothing; /* nobody knows how many there will be */
 	uint32_t count = is_new ? 0 : list->arg_count;
 	const struct tdm_expr **args = tdm_arena_take(frame->host->arena, sizeof *args * (count + 1));
 	if (args == NULL)
@@ -343,6 +359,30 @@ static void append(struct host_frame *frame, uint32_t target, const struct tdm_e
 		args[i] = list->args[i];
 	args[count] = value;
 	host_assign(frame, target, tdm_expr_make(frame->host->arena, TDM_EXPR_LIST, no_text, args, count + 1));
+}
+
+bool host_may_change(struct tdm_str function)
+{
+	static const char *const words[] = { "append", "add", "push", "bind", "attach", "extend" };
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (memmem(function.ptr, function.len, words[i], strlen(words[i])) != NULL)
+			return true;
+	return false;
+}
+
+void host_note_changed(struct host_frame *frame, uint32_t argument)
+{
+	if (!frame->is_eager || argument == TDM_NODE_NONE)
+		return;
+	const struct tdm_expr *value = host_eval(frame, argument);
+	struct host_made *made = host_made_of(value);
+	if (value->op == TDM_EXPR_LIST) {
+		append(frame, argument, &tdm_expr_nothing);
+	} else if (made != NULL && made->type == HOST_TYPE_KERNEL) {
+		made->latest = tdm_expr_with_field(
+			frame->host->arena, value, tdm_str_of("is_changed"), tdm_expr_number(frame->host->arena, 1));
+		host_assign(frame, argument, made->latest);
+	}
 }
 
 static void push(struct host_frame *frame, uint32_t call, uint32_t target, uint32_t arguments)
@@ -396,6 +436,8 @@ bool host_method(struct host_frame *frame, uint32_t call, struct tdm_str method,
 		*result = &tdm_expr_nothing;
 		return true;
 	}
+	if (host_opens_list(method))
+		host_note_changed(frame, tdm_str_is(method, "append_to") ? tdm_node_first(syntax, arguments) : target);
 	bool is_setter = method.len > 4 && (memcmp(method.ptr, "set_", 4) == 0);
 	if (!is_setter && !tdm_str_is(method, "index") && !tdm_str_is(method, "remote_index"))
 		return false;

@@ -181,10 +181,10 @@ static bool is_list_call(const struct host_source *source, uint32_t expression)
 {
 	const struct tdm_syntax *syntax = source->syntax;
 	uint32_t function = tdm_node_with_role(syntax, expression, TDM_ROLE_function);
-	if (tdm_node_kind(syntax, function) != TDM_SYN_field_expression)
-		return false;
 	struct tdm_str method = host_last_name(source, function);
-	return tdm_str_is(method, "push_back") || tdm_str_is(method, "emplace_back") ||
+	if (tdm_node_kind(syntax, function) != TDM_SYN_field_expression)
+		return host_may_change(method);
+	return tdm_str_is(method, "push_back") || tdm_str_is(method, "emplace_back") || host_opens_list(method) ||
 	       (method.len > 4 && memcmp(method.ptr, "set_", 4) == 0) || tdm_str_is(method, "index");
 }
 

@@ -94,7 +94,7 @@ static void count_call(struct finder *finder, struct tdm_str name)
 	finder->err = finder->err != 0 ? finder->err : err;
 }
 
-/* Goes on to the brace that closes the one just read. *creates: whether a name that creates buffers is in between. */
+/* Goes on to the brace that closes the one just read. *creates: whether a name that creates something is in between. */
 static uint32_t skip_braces(struct finder *finder, bool *creates)
 {
 	uint32_t depth = 1;
@@ -104,7 +104,7 @@ static uint32_t skip_braces(struct finder *finder, bool *creates)
 		if (token.kind == TDM_TOKEN_NAME) {
 			struct tdm_str name = tdm_token_text(&finder->lexer, token);
 			uint8_t sense = tdm_name_meaning(name).sense;
-			*creates |= sense == TDM_SENSE_TYPE || sense == TDM_SENSE_HELPER;
+			*creates |= sense == TDM_SENSE_TYPE || sense == TDM_SENSE_HELPER || sense == TDM_SENSE_KERNEL;
 			if (sense == TDM_SENSE_HELPER && token.end < finder->text.len &&
 				finder->text.ptr[token.end] == '(')
 				count_call(finder, name);

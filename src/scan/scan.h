@@ -131,6 +131,7 @@ struct tdm_scan_kernel {
 	/* ---- what the kernel's own source says; zero until kernels are resolved */
 	uint32_t source_file;               /* in the scan's list plus 1; 0: not found */
 	const struct tdm_kernel_code *code; /* owned by the kernel side; NULL when not found */
+	const struct tdm_kernel_uses *uses; /* NULL when not found */
 };
 
 /* A place in the text that creates a buffer, counted without the syntax tree. */
@@ -158,6 +159,12 @@ enum tdm_file_state {
 };
 const char *tdm_file_state_name(enum tdm_file_state state);
 
+/* A file that another one includes. */
+struct tdm_scan_include {
+	struct tdm_str path; /* as written */
+	bool is_system;      /* <...> */
+};
+
 struct tdm_scan_file {
 	const char *path;    /* as the user would write it: the argument and what is below it */
 	uint8_t state;       /* enum tdm_file_state */
@@ -171,9 +178,12 @@ struct tdm_scan_file {
 	size_t buffer_count, buffer_cap;
 	struct tdm_scan_kernel *kernels;
 	size_t kernel_count, kernel_cap;
+	uint32_t unread_kernel_line; /* the first line that seems to create a kernel and gave none; 0: there is none */
 	struct tdm_scan_place *places; /* in the order of the text */
 	size_t place_count, place_cap;
 	const struct tdm_kernel_code *code; /* what the kernel side found in it; NULL when it is no kernel */
+	struct tdm_scan_include *includes;  /* in the order of the text */
+	size_t include_count;
 	struct tdm_arena arena;
 };
 

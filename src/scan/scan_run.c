@@ -144,6 +144,8 @@ static int read_cpp(struct tdm_file_walk *walk, struct tdm_look look)
 	int err = look.has_host ? tdm_places_find(walk->file, walk->syntax->text) : 0;
 	if (err == 0 && look.has_host)
 		err = tdm_host_walk(walk);
+	if (err == 0 && look.has_host)
+		err = tdm_kernel_check_places(walk);
 	if (err == 0 && look.has_device)
 		err = tdm_kernel_read(walk);
 	if (err == 0)
@@ -191,6 +193,9 @@ static int pass_over(struct worker *worker, struct tdm_scan_file *file, struct t
 static int scan_text(struct worker *worker, struct tdm_scan_file *file, struct tdm_str text)
 {
 	struct tdm_look look = look_at(worker, file, text);
+	int err = file->language == TDM_LANGUAGE_CPP ? tdm_kernel_read_includes(file, text) : 0;
+	if (err != 0)
+		return err;
 	if (!look.has_host && !look.has_device)
 		return pass_over(worker, file, text);
 	struct tdm_file_walk walk = {
@@ -201,7 +206,7 @@ static int scan_text(struct worker *worker, struct tdm_scan_file *file, struct t
 		.project = worker->run->project,
 		.parser = parser_for(worker, file->language),
 	};
-	int err = walk.parser != NULL ? tdm_syntax_parse(&worker->syntax, walk.parser, text) : -ENOMEM;
+	err = walk.parser != NULL ? tdm_syntax_parse(&worker->syntax, walk.parser, text) : -ENOMEM;
 	if (err == 0)
 		err = find_lines(worker, text, &walk);
 	if (err != 0)
