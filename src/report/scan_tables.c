@@ -235,29 +235,6 @@ struct tdm_table tdm_scan_buffer_table(
 	return table;
 }
 
-/* Kernels. */
-
-#define KERNEL(member)        TDM_VIA(struct tdm_scan_kernel_row, kernel, struct tdm_scan_kernel, member)
-#define KERNEL_FILE(member)   TDM_VIA(struct tdm_scan_kernel_row, file, struct tdm_scan_file, member)
-#define KERNEL_PROGRAM(field) TDM_VIA(struct tdm_scan_kernel_row, program, struct tdm_scan_program, field)
-static const struct tdm_column kernels[] = {
-	{ NULL, "file", KERNEL_FILE(path) },
-	{ "line", "line", KERNEL(line), .width = 5 },
-	{ "kernel", "source", KERNEL(source), .flags = TDM_ZERO_IS_UNKNOWN | TDM_WHOLE, .width = 50 },
-	{ NULL, "source_file", TDM_MEMBER(struct tdm_scan_kernel_row, source_path) },
-	{ "name", "name", KERNEL(name), .flags = TDM_ZERO_IS_UNKNOWN | TDM_REST, .width = 12 },
-	{ NULL, "cores", KERNEL(cores), .flags = TDM_ZERO_IS_UNKNOWN },
-	{ NULL, "program", KERNEL_PROGRAM(name) },
-};
-
-struct tdm_table tdm_scan_kernel_table(
-	const struct tdm_scan_report *report, const struct tdm_scan_kernel_row *rows, size_t count)
-{
-	struct tdm_table table = TDM_TABLE_OF(kernels, rows, count);
-	table.context = report;
-	return table;
-}
-
 /* Budgets. */
 
 static const struct tdm_scan_budget *budget_of(const struct tdm_field *field)
