@@ -30,10 +30,10 @@ void tdm_scan_report_json(const struct tdm_scan_report *report, struct tdm_json 
 /* A log in the Static Analysis Results Interchange Format 2.1.0, with a result for each finding that is a problem. */
 void tdm_scan_report_sarif(const struct tdm_scan_report *report, struct tdm_buf *out);
 
-/* scan_kernels.c: what was compared between kernels and their host, and what could not be. */
+/* scan_kernel_table.c: what was compared between kernels and their host, and what could not be. */
 void tdm_scan_checks_json(const struct tdm_mismatches *mismatches, struct tdm_json *json);
 
-/* scan_tables.c and scan_kernels.c: the tables, made from one list of columns for text and JSON. */
+/* scan_tables.c and scan_kernel_table.c: the tables, made from one list of columns for text and JSON. */
 
 struct tdm_scan_buffer_row {
 	const struct tdm_scan_file *file;
