@@ -15,7 +15,6 @@
 #ifndef TDM_SCAN_KERNEL_CODE_H
 #define TDM_SCAN_KERNEL_CODE_H
 
-#include "base/buf.h"
 #include "scan/scan.h"
 
 /* What a kernel does with pages of a buffer. */
@@ -175,9 +174,5 @@ void tdm_mismatches_done(struct tdm_mismatches *mismatches);
 
 /* How many operations of an action a file has. */
 uint32_t tdm_kernel_op_count(const struct tdm_kernel_code *code, enum tdm_kernel_action action);
-
-/* Appends the buffers that a kernel waits on, pushes and so on, each once: "0, 16, input_buffer"; an unknown one is its
- * expression. Nothing for NULL. */
-void tdm_kernel_put_buffers(const struct tdm_kernel_uses *uses, enum tdm_kernel_action action, struct tdm_buf *out);
 
 #endif

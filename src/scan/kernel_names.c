@@ -1,8 +1,6 @@
 /* Names of the device's side: operations on buffers, types of buffers, and what else the runtime's API has. */
 #include "scan/kernel_parts.h"
 
-#include <inttypes.h>
-
 static bool is_one_of(struct tdm_str name, const char *const *names)
 {
 	for (; *names != NULL; names++)
@@ -124,29 +122,4 @@ bool tdm_kernel_is_api(struct tdm_str name)
 uint32_t tdm_kernel_op_count(const struct tdm_kernel_code *code, enum tdm_kernel_action action)
 {
 	return code->op_count[action][TDM_KERNEL_BY_FUNCTION] + code->op_count[action][TDM_KERNEL_BY_METHOD];
-}
-
-static bool is_same_buffer(const struct tdm_kernel_use *a, const struct tdm_kernel_use *b)
-{
-	if (a->index != b->index || strcmp(a->name, b->name) != 0)
-		return false;
-	return a->index >= 0 || a->name[0] != '\0' || strcmp(a->buffer, b->buffer) == 0;
-}
-
-void tdm_kernel_put_buffers(const struct tdm_kernel_uses *uses, enum tdm_kernel_action action, struct tdm_buf *out)
-{
-	size_t start = out->len;
-	for (size_t i = 0; uses != NULL && i < uses->count; i++) {
-		const struct tdm_kernel_use *use = &uses->list[i];
-		bool is_new = use->action == action;
-		for (size_t k = 0; k < i && is_new; k++)
-			is_new = uses->list[k].action != action || !is_same_buffer(&uses->list[k], use);
-		if (!is_new)
-			continue;
-		tdm_buf_puts(out, out->len != start ? ", " : "");
-		if (use->index >= 0)
-			tdm_buf_printf(out, "%" PRId32, use->index);
-		else
-			tdm_buf_puts(out, use->name[0] != '\0' ? use->name : use->buffer);
-	}
 }
