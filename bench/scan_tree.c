@@ -85,10 +85,12 @@ static const char lambda[] =
 	"            .num_entries = count, .data_format_metadata = format});\n"
 	"    };\n";
 
-/* Code without buffers, %1$d times different. */
+/* Code without buffers, different for each number. About a seventh is comments, as in the sources of tt-metal. */
 static const char other[] =
+	"// Plans the rows of every shard below the limit. Shards without rows are left out, and so are those\n"
+	"// whose offset is beyond it.\n"
 	"static std::vector<uint32_t> plan_%1$d(const std::vector<Shard>& shards, uint32_t limit) {\n"
-	"    std::vector<uint32_t> result;\n"
+	"    std::vector<uint32_t> result;  // the end of each shard\n"
 	"    uint32_t total = 0;\n"
 	"    for (const auto& shard : shards) {\n"
 	"        if (shard.rows == 0 || shard.offset + %1$d > limit) {\n"
