@@ -108,6 +108,7 @@ static void put_factory(struct tdm_buf *out, int number)
 	tdm_buf_printf(out,
 		"ProgramDescriptor create_%d(const Tensor& input, const CoreRangeSet& all_cores, uint32_t Wt) {\n"
 		"    ProgramDescriptor desc;\n    Program program;\n    ProgramSpec spec;\n"
+		"    constexpr uint32_t depth = 2;\n"
 		"    const auto format = DataFormat::%s;\n",
 		number, number % 2 == 0 ? "Float16_b" : "Float32");
 	for (int i = 0; i < 6; i++) {

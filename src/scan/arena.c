@@ -4,7 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-enum { BLOCK_BYTES = 1 << 16, ALIGN = alignof(max_align_t) };
+/* The first block of an arena is small, since most files need little; each is twice as large as the one before. */
+enum { FIRST_BYTES = 1 << 12, BLOCK_BYTES = 1 << 16, ALIGN = alignof(max_align_t) };
 
 struct tdm_arena_block {
 	struct tdm_arena_block *next;
@@ -26,30 +27,32 @@ void tdm_arena_done(struct tdm_arena *arena)
 	*arena = (struct tdm_arena){ 0 };
 }
 
+static bool add_block(struct tdm_arena *arena)
+{
+	size_t bytes = arena->block_bytes == 0 ? FIRST_BYTES : arena->block_bytes * 2;
+	bytes = bytes > BLOCK_BYTES ? BLOCK_BYTES : bytes;
+	struct tdm_arena_block *block = calloc(1, sizeof *block + bytes);
+	if (block == NULL)
+		return false;
+	block->next = arena->blocks;
+	arena->blocks = block;
+	arena->left = arena->block_bytes = bytes;
+	return true;
+}
+
 /* A large request gets a block of its own, behind the newest, whose rest stays in use. */
 static void *take_large(struct tdm_arena *arena, size_t bytes)
 {
 	struct tdm_arena_block *block = calloc(1, sizeof *block + bytes);
 	if (block == NULL)
 		return NULL;
-	if (arena->blocks != NULL) {
-		block->next = arena->blocks->next;
-		arena->blocks->next = block;
-	} else {
-		arena->blocks = block;
+	if (arena->blocks == NULL && !add_block(arena)) {
+		free(block);
+		return NULL;
 	}
+	block->next = arena->blocks->next;
+	arena->blocks->next = block;
 	return block->data;
-}
-
-static bool add_block(struct tdm_arena *arena)
-{
-	struct tdm_arena_block *block = calloc(1, sizeof *block + BLOCK_BYTES);
-	if (block == NULL)
-		return false;
-	block->next = arena->blocks;
-	arena->blocks = block;
-	arena->left = BLOCK_BYTES;
-	return true;
 }
 
 void *tdm_arena_take(struct tdm_arena *arena, size_t bytes)
@@ -61,10 +64,10 @@ void *tdm_arena_take(struct tdm_arena *arena, size_t bytes)
 	if (arena->failed)
 		return NULL;
 	void *got = NULL;
-	if (bytes > BLOCK_BYTES / 4) {
+	if (bytes > FIRST_BYTES / 4) {
 		got = take_large(arena, bytes);
 	} else if (bytes <= arena->left || add_block(arena)) {
-		got = arena->blocks->data + (BLOCK_BYTES - arena->left);
+		got = arena->blocks->data + (arena->block_bytes - arena->left);
 		arena->left -= bytes;
 	}
 	arena->failed = got == NULL;

@@ -15,7 +15,8 @@ struct tdm_arena_block;
 
 struct tdm_arena {
 	struct tdm_arena_block *blocks; /* the newest first */
-	size_t left;                    /* bytes that are free in the newest */
+	size_t block_bytes;             /* of the newest */
+	size_t left;                    /* bytes that are free in it */
 	size_t used, max;               /* bytes asked for so far, and how many may be; max 0: any number */
 	bool failed;
 };

@@ -10,6 +10,7 @@
 #include "scan/syntax.h"
 
 struct tdm_project;
+struct tdm_tokens;
 
 struct tdm_file_walk {
 	struct tdm_scan_file *file;
@@ -18,6 +19,7 @@ struct tdm_file_walk {
 	const struct tdm_settings *settings; /* may be NULL */
 	struct tdm_project *project;         /* helpers and constants of all files; NULL when there is only this one */
 	struct tdm_parser *parser;           /* for pieces of other files */
+	const struct tdm_tokens *tokens;     /* of the text; NULL for Python */
 	const uint32_t *line_starts;         /* byte of each line */
 	uint32_t line_count;
 };

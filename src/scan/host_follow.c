@@ -3,7 +3,7 @@
  * the caller, so that what a helper makes is described in the caller's terms. A function is followed only if it is a
  * helper; whether it is one is found by walking it once by itself, with its parameters unknown.
  */
-#include "scan/host.h"
+#include "scan/host_parts.h"
 
 #include <stdlib.h>
 
@@ -57,19 +57,6 @@ void host_bind_parameters(struct host_frame *frame, uint32_t list)
 		if (copy != NULL)
 			host_bind_value(frame, name,
 				tdm_expr_parameter(frame->host->arena, (struct tdm_str){ copy, name.len }), true);
-	}
-}
-
-/* How many arguments a list of parameters takes at least and at most. */
-static void count_parameters(const struct tdm_syntax *syntax, uint32_t list, uint32_t *least, uint32_t *most)
-{
-	*least = *most = 0;
-	for (TDM_NODE_CHILDREN(child, syntax, list)) {
-		enum tdm_syntax_kind kind = tdm_node_kind(syntax, child);
-		if (!is_parameter(kind))
-			continue;
-		*least += kind == TDM_SYN_parameter_declaration;
-		*most = kind == TDM_SYN_variadic_parameter_declaration ? UINT32_MAX : *most + (*most != UINT32_MAX);
 	}
 }
 
@@ -320,32 +307,21 @@ static void note_cut(struct host_frame *frame)
 static int suitability(struct host_frame *frame, struct tdm_definition *d, uint32_t arg_count)
 {
 	struct tdm_file_walk *walk = frame->host->walk;
-	uint32_t parameters, body, least, most;
 	if (d->kind != TDM_DEFINES_FUNCTION || is_active(frame->host, d))
 		return 0;
 	bool is_same_file = d->file == frame->source->file;
 	if (d->is_private && !is_same_file)
 		return 0;
-	const struct tdm_piece *piece = tdm_project_parse(walk->project, d, walk->parser);
-	if (piece == NULL || function_of(&piece->syntax, &parameters, &body) == TDM_NODE_NONE)
-		return 0;
-	count_parameters(&piece->syntax, parameters, &least, &most);
 	/* Fewer arguments than the definition takes: its defaults may stand at a declaration. */
-	if (arg_count > most || (arg_count < least && arg_count + 2 < least))
+	if (arg_count > d->most || (arg_count < d->least && arg_count + 2 < d->least))
 		return 0;
-	int penalty = arg_count < least;
+	int penalty = arg_count < d->least;
 	if (is_same_file)
 		return 6 - penalty;
 	const char *path = walk->project->paths != NULL ? walk->project->paths[d->file] : NULL;
 	const char *base = path != NULL && strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
 	struct tdm_str text = walk->syntax->text;
 	return base != NULL && memmem(text.ptr, text.len, base, strlen(base)) != NULL ? 4 - penalty : 2 - penalty;
-}
-
-static bool is_template(const struct tdm_definition *definition)
-{
-	static const char word[] = "template";
-	return definition->text.len > sizeof word && memcmp(definition->text.ptr, word, sizeof word - 1) == 0;
 }
 
 /* The helper that a call means; NULL when there is none, or when several files have one and none is nearer. Of
@@ -370,7 +346,7 @@ struct tdm_definition *host_helper_for(
 		int suits = suitability(frame, d, arguments->count);
 		if (suits == 0 || suits < best_suits)
 			continue;
-		bool is_better = suits > best_suits || (best->file == d->file && is_template(d) == wants_template);
+		bool is_better = suits > best_suits || (best->file == d->file && d->is_template == wants_template);
 		is_tie = suits == best_suits && best->file != d->file && !tdm_str_eq(best->text, d->text);
 		best = is_better ? d : best;
 		best_suits = suits;

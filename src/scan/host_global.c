@@ -1,5 +1,5 @@
 /* Names that no function declares: the runtime's own constants, and what the project defines. */
-#include "scan/host.h"
+#include "scan/host_parts.h"
 
 static const struct tdm_str no_text = { "", 0 };
 

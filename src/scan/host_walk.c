@@ -1,12 +1,8 @@
 /* Walks the statements of functions, and the functions of a file. */
-#include "scan/host.h"
+#include "scan/host_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-#include "base/reserve.h"
-#include "scan/lexer.h"
-#include "scan/place.h"
 
 static const struct tdm_str no_text = { "", 0 };
 
@@ -544,64 +540,6 @@ static int read_left_over(struct host *host)
 	return err;
 }
 
-/* Names that matter: those of buffers and kernels, of functions of the project that may be helpers, and of lambdas. */
-static bool is_hot_name(const struct host *host, struct tdm_str name)
-{
-	uint8_t sense = tdm_name_meaning(name).sense;
-	if (sense == TDM_SENSE_TYPE || sense == TDM_SENSE_HELPER || sense == TDM_SENSE_KERNEL)
-		return true;
-	if (host->walk->project == NULL)
-		return false;
-	for (struct tdm_definition *d = tdm_project_find(host->walk->project, name); d != NULL;
-		d = tdm_definition_next(d))
-		if (d->kind == TDM_DEFINES_FUNCTION)
-			return true;
-	return false;
-}
-
-/* Names of lambdas, name = [, as hashes. */
-struct lambda_names {
-	uint64_t hashes[128];
-	size_t count;
-};
-
-static bool is_lambda(const struct lambda_names *names, struct tdm_str name)
-{
-	uint64_t hash = names->count != 0 ? tdm_str_hash(name) : 0;
-	for (size_t i = 0; i < names->count; i++)
-		if (names->hashes[i] == hash)
-			return true;
-	return false;
-}
-
-static int find_hot(struct host *host, uint32_t **hot, size_t *count)
-{
-	struct tdm_lexer lexer;
-	struct lambda_names lambdas = { .count = 0 };
-	struct tdm_token name = { 0 }, before = { 0 };
-	size_t cap = 0;
-	int err = 0;
-	tdm_lexer_init(&lexer, host->own.syntax->text);
-	for (struct tdm_token token = tdm_lexer_next(&lexer); token.kind != TDM_TOKEN_END && err == 0;
-		token = tdm_lexer_next(&lexer)) {
-		if (token.kind == TDM_TOKEN_NAME) {
-			struct tdm_str text = tdm_token_text(&lexer, token);
-			if (is_lambda(&lambdas, text) || is_hot_name(host, text)) {
-				err = tdm_reserve(hot, &cap, *count + 1, sizeof **hot);
-				if (err == 0)
-					(*hot)[(*count)++] = token.start;
-			}
-			name = token;
-		} else if (token.kind == TDM_TOKEN_MARK && token.mark == '[' && before.kind == TDM_TOKEN_MARK &&
-			   before.mark == '=' && name.end != 0 &&
-			   lambdas.count < sizeof lambdas.hashes / sizeof *lambdas.hashes) {
-			lambdas.hashes[lambdas.count++] = tdm_str_hash(tdm_token_text(&lexer, name));
-		}
-		before = token;
-	}
-	return err;
-}
-
 int tdm_host_walk(struct tdm_file_walk *file_walk)
 {
 	struct host host = {
@@ -611,7 +549,7 @@ int tdm_host_walk(struct tdm_file_walk *file_walk)
 	};
 	uint32_t *hot = NULL;
 	size_t count = 0;
-	int err = find_hot(&host, &hot, &count);
+	int err = host_find_hot(&host, &hot, &count);
 	host.own.hot = hot;
 	host.own.hot_count = count;
 	if (err == 0)

@@ -115,9 +115,9 @@ static struct tdm_token name_token(struct tdm_lexer *lexer)
 		lexer->at++;
 	if (is_raw_prefix(lexer, start, lexer->at)) {
 		lexer->at = after_raw(lexer, lexer->at);
-		return (struct tdm_token){ TDM_TOKEN_STRING, 0, start, lexer->at };
+		return (struct tdm_token){ .kind = TDM_TOKEN_STRING, .start = start, .end = lexer->at };
 	}
-	return (struct tdm_token){ TDM_TOKEN_NAME, 0, start, lexer->at };
+	return (struct tdm_token){ .kind = TDM_TOKEN_NAME, .start = start, .end = lexer->at };
 }
 
 static struct tdm_token number_token(struct tdm_lexer *lexer)
@@ -129,7 +129,7 @@ static struct tdm_token number_token(struct tdm_lexer *lexer)
 		if ((classes[(uint8_t)c] & (LETTER | DIGIT)) == 0 && c != '.' && !is_separator)
 			break;
 	}
-	return (struct tdm_token){ TDM_TOKEN_NUMBER, 0, start, lexer->at };
+	return (struct tdm_token){ .kind = TDM_TOKEN_NUMBER, .start = start, .end = lexer->at };
 }
 
 static struct tdm_token mark_token(struct tdm_lexer *lexer)
@@ -138,7 +138,9 @@ static struct tdm_token mark_token(struct tdm_lexer *lexer)
 	char mark = lexer->text[start], next = char_at(lexer, lexer->at);
 	bool is_double = (mark == ':' && next == ':') || (mark == '-' && next == '>');
 	lexer->at += is_double;
-	return (struct tdm_token){ TDM_TOKEN_MARK, is_double ? next : mark, start, lexer->at };
+	return (struct tdm_token){
+		.kind = TDM_TOKEN_MARK, .mark = is_double ? next : mark, .start = start, .end = lexer->at
+	};
 }
 
 struct tdm_token tdm_lexer_next(struct tdm_lexer *lexer)
@@ -148,7 +150,7 @@ struct tdm_token tdm_lexer_next(struct tdm_lexer *lexer)
 	bool at_line_start = lexer->at_line_start;
 	lexer->at_line_start = false;
 	if (start >= lexer->len)
-		return (struct tdm_token){ TDM_TOKEN_END, 0, start, start };
+		return (struct tdm_token){ .kind = TDM_TOKEN_END, .start = start, .end = start };
 	uint8_t class = class_at(lexer, start);
 	if (class == LETTER)
 		return name_token(lexer);
@@ -156,11 +158,11 @@ struct tdm_token tdm_lexer_next(struct tdm_lexer *lexer)
 		return number_token(lexer);
 	if (lexer->text[start] == '"' || lexer->text[start] == '\'') {
 		lexer->at = after_quoted(lexer, start);
-		return (struct tdm_token){ TDM_TOKEN_STRING, 0, start, lexer->at };
+		return (struct tdm_token){ .kind = TDM_TOKEN_STRING, .start = start, .end = lexer->at };
 	}
 	if (lexer->text[start] == '#' && at_line_start) {
 		lexer->at = line_end(lexer, start);
-		return (struct tdm_token){ TDM_TOKEN_DIRECTIVE, 0, start, lexer->at };
+		return (struct tdm_token){ .kind = TDM_TOKEN_DIRECTIVE, .start = start, .end = lexer->at };
 	}
 	return mark_token(lexer);
 }

@@ -21,8 +21,10 @@ enum tdm_token_kind {
 };
 
 struct tdm_token {
-	uint8_t kind; /* enum tdm_token_kind */
-	char mark;    /* MARK: the character; ':' for "::" as for ":", with `end - start` to tell; '>' for "->" */
+	uint8_t kind;  /* enum tdm_token_kind */
+	uint8_t sense; /* of a NAME in a list that tdm_tokens_read() made: enum tdm_name_sense */
+	uint8_t shape;
+	char mark; /* MARK: the character; ':' for "::" as for ":", with `end - start` to tell; '>' for "->" */
 	uint32_t start, end;
 };
 

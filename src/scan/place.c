@@ -52,10 +52,13 @@ bool tdm_name_is_helper(struct tdm_str name)
 
 struct tdm_name_meaning tdm_name_meaning(struct tdm_str name)
 {
+	/* Names that begin with other letters, or are as short, mean nothing here: most do. */
+	if (name.len < 3 || strchr("CDKSabcdemprsw", name.ptr[0]) == NULL)
+		return (struct tdm_name_meaning){ TDM_SENSE_NONE, 0 };
 	for (const struct known_name *known = known_names; known->name != NULL; known++)
 		if (known->name[0] == name.ptr[0] && tdm_str_is(name, known->name))
 			return known->meaning;
-	if (name.len >= 6 && tdm_name_is_creator(name))
+	if (name.len >= 6 && memchr(name.ptr, '_', name.len) != NULL && tdm_name_is_creator(name))
 		return (struct tdm_name_meaning){ TDM_SENSE_HELPER, TDM_SHAPE_HELPER };
 	return (struct tdm_name_meaning){ TDM_SENSE_NONE, 0 };
 }
@@ -72,71 +75,71 @@ bool tdm_look_quickly(struct tdm_str text)
 	return false;
 }
 
-struct tdm_look tdm_look_at(struct tdm_str text)
-{
-	struct tdm_look look = { false, false };
-	struct tdm_lexer lexer;
-	tdm_lexer_init(&lexer, text);
-	for (struct tdm_token token = tdm_lexer_next(&lexer); token.kind != TDM_TOKEN_END;
-		token = tdm_lexer_next(&lexer)) {
-		if (token.kind != TDM_TOKEN_NAME)
-			continue;
-		uint8_t sense = tdm_name_meaning(tdm_token_text(&lexer, token)).sense;
-		look.has_device |= sense == TDM_SENSE_DEVICE;
-		look.has_host |= sense != TDM_SENSE_NONE && sense != TDM_SENSE_DEVICE;
-		if (look.has_device && look.has_host)
-			break;
-	}
-	return look;
-}
-
-/* All tokens of a text. */
-struct tokens {
-	struct tdm_str text;
-	struct tdm_token *list;
-	size_t count, cap;
-};
-
-static int read_tokens(struct tokens *tokens, struct tdm_str text)
+int tdm_tokens_read(struct tdm_tokens *tokens, struct tdm_str text)
 {
 	struct tdm_lexer lexer;
 	struct tdm_token token;
 	tokens->text = text;
+	tokens->count = 0;
 	tdm_lexer_init(&lexer, text);
 	do {
 		token = tdm_lexer_next(&lexer);
-		int err = tdm_reserve(&tokens->list, &tokens->cap, tokens->count + 1, sizeof *tokens->list);
+		int err = tokens->count == tokens->cap
+				  ? tdm_reserve(&tokens->list, &tokens->cap, tokens->count + 1, sizeof *tokens->list)
+				  : 0;
 		if (err != 0)
 			return err;
+		if (token.kind == TDM_TOKEN_NAME) {
+			struct tdm_name_meaning meaning = tdm_name_meaning(tdm_token_text(&lexer, token));
+			token.sense = meaning.sense;
+			token.shape = meaning.shape;
+		}
 		tokens->list[tokens->count++] = token;
 	} while (token.kind != TDM_TOKEN_END);
 	return 0;
 }
 
-static struct tdm_token token_at(const struct tokens *tokens, size_t i)
+void tdm_tokens_done(struct tdm_tokens *tokens)
 {
-	return i < tokens->count ? tokens->list[i] : (struct tdm_token){ TDM_TOKEN_END, 0, 0, 0 };
+	free(tokens->list);
+	*tokens = (struct tdm_tokens){ 0 };
 }
 
-static bool is_mark(const struct tokens *tokens, size_t i, char mark)
+struct tdm_look tdm_look_at(const struct tdm_tokens *tokens)
+{
+	struct tdm_look look = { false, false };
+	for (size_t i = 0; i < tokens->count; i++) {
+		uint8_t sense = tokens->list[i].sense;
+		look.has_device |= sense == TDM_SENSE_DEVICE;
+		look.has_host |= sense != TDM_SENSE_NONE && sense != TDM_SENSE_DEVICE;
+	}
+	return look;
+}
+
+static struct tdm_token token_at(const struct tdm_tokens *tokens, size_t i)
+{
+	return i < tokens->count ? tokens->list[i] : (struct tdm_token){ .kind = TDM_TOKEN_END };
+}
+
+static bool is_mark(const struct tdm_tokens *tokens, size_t i, char mark)
 {
 	struct tdm_token token = token_at(tokens, i);
 	return token.kind == TDM_TOKEN_MARK && token.mark == mark && token.end - token.start == 1;
 }
 
-static bool is_scope(const struct tokens *tokens, size_t i)
+static bool is_scope(const struct tdm_tokens *tokens, size_t i)
 {
 	struct tdm_token token = token_at(tokens, i);
 	return token.kind == TDM_TOKEN_MARK && token.mark == ':' && token.end - token.start == 2;
 }
 
-static struct tdm_str text_at(const struct tokens *tokens, size_t i)
+static struct tdm_str text_at(const struct tdm_tokens *tokens, size_t i)
 {
 	struct tdm_token token = token_at(tokens, i);
 	return (struct tdm_str){ tokens->text.ptr + token.start, token.end - token.start };
 }
 
-static bool is_word_of(const struct tokens *tokens, size_t i, const char *const *words, size_t count)
+static bool is_word_of(const struct tdm_tokens *tokens, size_t i, const char *const *words, size_t count)
 {
 	for (size_t w = 0; token_at(tokens, i).kind == TDM_TOKEN_NAME && w < count; w++)
 		if (tdm_str_is(text_at(tokens, i), words[w]))
@@ -147,7 +150,7 @@ static bool is_word_of(const struct tokens *tokens, size_t i, const char *const 
 #define IS_ONE_OF(tokens, i, words) is_word_of((tokens), (i), (words), sizeof(words) / sizeof *(words))
 
 /* The token before a name and the scopes that it is qualified with, a::b::NAME; SIZE_MAX when there is none. */
-static size_t before_name(const struct tokens *tokens, size_t i)
+static size_t before_name(const struct tdm_tokens *tokens, size_t i)
 {
 	while (i >= 1 && is_scope(tokens, i - 1)) {
 		i--;
@@ -159,7 +162,7 @@ static size_t before_name(const struct tokens *tokens, size_t i)
 
 /* Whether what follows a round bracket is a list of parameters, not of arguments: ")", "const Type", "Type name",
  * "Type&". */
-static bool begins_parameters(const struct tokens *tokens, size_t i)
+static bool begins_parameters(const struct tdm_tokens *tokens, size_t i)
 {
 	static const char *const words[] = { "const", "auto", "void" };
 	if (is_mark(tokens, i, ')') || IS_ONE_OF(tokens, i, words))
@@ -176,7 +179,7 @@ static bool begins_parameters(const struct tokens *tokens, size_t i)
 }
 
 /* Whether a brace opens the body of a class: the word is in the statement before it, outside of brackets. */
-static bool opens_class(const struct tokens *tokens, size_t i)
+static bool opens_class(const struct tdm_tokens *tokens, size_t i)
 {
 	static const char *const words[] = { "struct", "class", "union" };
 	bool has_word = false;
@@ -192,7 +195,7 @@ static bool opens_class(const struct tokens *tokens, size_t i)
 
 /* A type makes an object where a list or arguments follow it, or the name of a variable. "Type name(" is a function but
  * for a config, which is often made so; "Type name = make(...)" counts where it is made. */
-static bool makes_object(const struct tokens *tokens, size_t i, bool is_config, bool in_class)
+static bool makes_object(const struct tdm_tokens *tokens, size_t i, bool is_config, bool in_class)
 {
 	static const char *const not_before[] = { "struct", "class", "using", "friend", "typename", "enum" };
 	size_t before = before_name(tokens, i);
@@ -212,7 +215,7 @@ static bool makes_object(const struct tokens *tokens, size_t i, bool is_config, 
 }
 
 /* A call, not a definition: those have a type before the name. */
-static bool is_call(const struct tokens *tokens, size_t i)
+static bool is_call(const struct tdm_tokens *tokens, size_t i)
 {
 	static const char *const may_precede[] = { "return", "else", "co_return", "do", "and", "or", "not" };
 	size_t before = before_name(tokens, i);
@@ -235,29 +238,25 @@ static int add_place(struct tdm_scan_file *file, uint32_t byte, uint8_t shape)
 	return err;
 }
 
-int tdm_places_find(struct tdm_scan_file *file, struct tdm_str text)
+int tdm_places_find(struct tdm_scan_file *file, const struct tdm_tokens *tokens)
 {
 	enum { LEVELS_MAX = 256 };
 	bool in_class[LEVELS_MAX] = { false };
 	size_t level = 0;
-	struct tokens tokens = { 0 };
-	int err = read_tokens(&tokens, text);
-	for (size_t i = 0; err == 0 && i < tokens.count; i++) {
-		if (is_mark(&tokens, i, '{') && level + 1 < LEVELS_MAX)
-			in_class[++level] = opens_class(&tokens, i);
-		else if (is_mark(&tokens, i, '}') && level > 0)
+	int err = 0;
+	for (size_t i = 0; err == 0 && i < tokens->count; i++) {
+		const struct tdm_token *token = &tokens->list[i];
+		if (is_mark(tokens, i, '{') && level + 1 < LEVELS_MAX)
+			in_class[++level] = opens_class(tokens, i);
+		else if (is_mark(tokens, i, '}') && level > 0)
 			level--;
-		if (tokens.list[i].kind != TDM_TOKEN_NAME)
-			continue;
-		struct tdm_name_meaning meaning = tdm_name_meaning(text_at(&tokens, i));
+		bool is_config = token->shape == TDM_SHAPE_CB_CONFIG;
 		bool is_place =
-			(meaning.sense == TDM_SENSE_TYPE &&
-				makes_object(&tokens, i, meaning.shape == TDM_SHAPE_CB_CONFIG, in_class[level])) ||
-			(meaning.sense == TDM_SENSE_HELPER && is_call(&tokens, i));
+			(token->sense == TDM_SENSE_TYPE && makes_object(tokens, i, is_config, in_class[level])) ||
+			(token->sense == TDM_SENSE_HELPER && is_call(tokens, i));
 		if (is_place)
-			err = add_place(file, tokens.list[i].start, meaning.shape);
+			err = add_place(file, token->start, token->shape);
 	}
-	free(tokens.list);
 	return err;
 }
 

@@ -30,6 +30,23 @@ bool tdm_name_is_creator(struct tdm_str name);
 /* Whether it is one of the names that the runtime's own sources use for such functions. */
 bool tdm_name_is_helper(struct tdm_str name);
 
+/* All tokens of a text, the names with their meaning: made once for all that look for names. */
+struct tdm_tokens {
+	struct tdm_str text;
+	struct tdm_token *list; /* the last is TDM_TOKEN_END */
+	size_t count, cap;
+};
+
+/* Reads a text into a list, which is emptied first and keeps its memory; a zeroed one is empty. 0 or -ENOMEM. */
+int tdm_tokens_read(struct tdm_tokens *tokens, struct tdm_str text);
+void tdm_tokens_done(struct tdm_tokens *tokens);
+
+static inline struct tdm_str tdm_tokens_text(const struct tdm_tokens *tokens, size_t i)
+{
+	const struct tdm_token *token = &tokens->list[i];
+	return (struct tdm_str){ tokens->text.ptr + token->start, token->end - token->start };
+}
+
 /* What a text contains. */
 struct tdm_look {
 	bool has_host;   /* a name that creates a buffer or a kernel */
@@ -38,9 +55,9 @@ struct tdm_look {
 
 /* Whether a text can contain anything that matters: searches for parts of the names that all of them have. */
 bool tdm_look_quickly(struct tdm_str text);
-struct tdm_look tdm_look_at(struct tdm_str text);
+struct tdm_look tdm_look_at(const struct tdm_tokens *tokens);
 
-/* Adds the places of a C++ text to the file, without their lines' meaning. 0 or -ENOMEM. */
-int tdm_places_find(struct tdm_scan_file *file, struct tdm_str text);
+/* Adds the places of a C++ text to the file, without their lines. 0 or -ENOMEM. */
+int tdm_places_find(struct tdm_scan_file *file, const struct tdm_tokens *tokens);
 
 #endif

@@ -29,9 +29,11 @@ struct tdm_piece {
 
 struct tdm_definition {
 	struct tdm_str name;
-	uint8_t kind;                /* enum tdm_definition_kind */
-	bool is_private;             /* static, or in a namespace without a name: other files do not see it */
-	uint32_t file;               /* in the list of files that the project was made from */
+	uint8_t kind;    /* enum tdm_definition_kind */
+	bool is_private; /* static, or in a namespace without a name: other files do not see it */
+	uint32_t file;   /* in the list of files that the project was made from */
+	bool is_template;
+	uint32_t least, most;        /* FUNCTION: how many arguments it takes */
 	struct tdm_str text;         /* a function or enum: all of it; a constant or macro: its value */
 	struct tdm_definition *next; /* another one with the same hash, of an earlier file */
 	struct tdm_piece *piece;     /* NULL until it is asked for; under the lock */

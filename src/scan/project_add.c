@@ -15,16 +15,19 @@
 #include "scan/place.h"
 #include "scan/project.h"
 
-enum { LEVELS_MAX = 256, VALUE_MAX = 4096, FUNCTION_MAX = 1 << 16 };
+enum { LEVELS_MAX = 256, VALUE_MAX = 4096, FUNCTION_MAX = 1 << 14 };
 
 /* What is known of the head so far. */
 struct head {
-	uint32_t start;          /* its first token; UINT32_MAX: none yet */
-	struct tdm_str name;     /* the last name outside of brackets */
-	struct tdm_str function; /* the name before the first bracket */
-	struct tdm_str constant; /* the name before '=' or the brace of its value */
-	struct tdm_str tag;      /* of an enum: the first name after the word */
-	uint32_t value;          /* where the value begins */
+	uint32_t start;                /* its first token; UINT32_MAX: none yet */
+	struct tdm_str name;           /* the last name outside of brackets */
+	struct tdm_str function;       /* the name before the first bracket */
+	struct tdm_str constant;       /* the name before '=' or the brace of its value */
+	uint32_t parameters, defaults; /* of the function, so far */
+	uint32_t angles;               /* open '<' in its list of parameters */
+	bool in_parameters;            /* the list is open */
+	struct tdm_str tag;            /* of an enum: the first name after the word */
+	uint32_t value;                /* where the value begins */
 	bool is_namespace, is_class, is_enum, is_enum_class, is_constant, is_static, is_template, is_alias;
 };
 
@@ -62,6 +65,9 @@ static void add(struct finder *finder, enum tdm_definition_kind kind, struct tdm
 		.kind = (uint8_t)kind,
 		.is_private = (finder->head.is_static && !finder->is_class[finder->level]) ||
 			      finder->is_hidden[finder->level],
+		.is_template = finder->head.is_template,
+		.least = finder->head.parameters - finder->head.defaults,
+		.most = finder->head.parameters,
 		.file = finder->file,
 		.text = { own_text, text.len },
 	};
@@ -232,16 +238,37 @@ static bool is_access(struct tdm_str name)
 	return tdm_str_is(name, "public") || tdm_str_is(name, "private") || tdm_str_is(name, "protected");
 }
 
+/* Counts parameters by what is between them: the first token of the list is one, and each comma outside of brackets. */
+static void count_parameter(struct finder *finder, struct tdm_token token)
+{
+	struct head *head = &finder->head;
+	bool is_mark = token.kind == TDM_TOKEN_MARK;
+	if (!head->in_parameters || finder->brackets != 1 || (is_mark && token.mark == ')'))
+		return;
+	head->parameters += head->parameters == 0;
+	if (is_mark && token.mark == '<')
+		head->angles++;
+	else if (is_mark && token.mark == '>' && token.end - token.start == 1)
+		head->angles -= head->angles != 0;
+	else if (is_mark && token.mark == ',' && head->angles == 0)
+		head->parameters++;
+	else if (is_mark && token.mark == '=' && head->angles == 0)
+		head->defaults += head->defaults < head->parameters;
+}
+
 static void read_mark(struct finder *finder, struct tdm_token token)
 {
 	struct head *head = &finder->head;
 	switch (token.mark) {
 	case '(':
-		if (finder->brackets++ == 0 && head->function.len == 0 && head->constant.len == 0)
+		if (finder->brackets++ == 0 && head->function.len == 0 && head->constant.len == 0) {
 			head->function = head->name;
+			head->in_parameters = true;
+		}
 		break;
 	case ')':
 		finder->brackets -= finder->brackets != 0;
+		head->in_parameters &= finder->brackets != 0;
 		break;
 	case '=':
 		if (finder->brackets == 0 && head->constant.len == 0 && head->function.len == 0) {
@@ -284,6 +311,7 @@ int tdm_project_add(struct tdm_project *project, uint32_t file, struct tdm_str t
 		}
 		if (finder.head.start == UINT32_MAX)
 			finder.head.start = token.start;
+		count_parameter(&finder, token);
 		if (token.kind == TDM_TOKEN_NAME)
 			read_name(&finder, token);
 		else if (token.kind == TDM_TOKEN_MARK)

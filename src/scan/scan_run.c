@@ -37,6 +37,7 @@ struct worker {
 	struct run *run;
 	struct tdm_parser *parsers[TDM_LANGUAGE_COUNT];
 	struct tdm_syntax syntax;
+	struct tdm_tokens tokens;
 	struct tdm_buf text;
 	uint32_t *lines;
 	size_t line_cap;
@@ -141,7 +142,7 @@ static void settle_places(struct tdm_file_walk *walk)
 
 static int read_cpp(struct tdm_file_walk *walk, struct tdm_look look)
 {
-	int err = look.has_host ? tdm_places_find(walk->file, walk->syntax->text) : 0;
+	int err = look.has_host ? tdm_places_find(walk->file, walk->tokens) : 0;
 	if (err == 0 && look.has_host)
 		err = tdm_host_walk(walk);
 	if (err == 0 && look.has_host)
@@ -154,7 +155,7 @@ static int read_cpp(struct tdm_file_walk *walk, struct tdm_look look)
 }
 
 /* Whether a text has what the readers of its language look for. */
-static struct tdm_look look_at(const struct worker *worker, const struct tdm_scan_file *file, struct tdm_str text)
+static struct tdm_look look_at(struct worker *worker, const struct tdm_scan_file *file, struct tdm_str text, int *err)
 {
 	struct tdm_look look = { false, false };
 	if (file->language == TDM_LANGUAGE_PYTHON) {
@@ -162,9 +163,9 @@ static struct tdm_look look_at(const struct worker *worker, const struct tdm_sca
 				memmem(text.ptr, text.len, "cb_descriptor", 13) != NULL;
 		return look;
 	}
-	if (tdm_look_quickly(text))
-		look = tdm_look_at(text);
-	(void)worker;
+	worker->tokens.count = 0;
+	if (tdm_look_quickly(text) && (*err = tdm_tokens_read(&worker->tokens, text)) == 0)
+		look = tdm_look_at(&worker->tokens);
 	return look;
 }
 
@@ -192,8 +193,10 @@ static int pass_over(struct worker *worker, struct tdm_scan_file *file, struct t
 
 static int scan_text(struct worker *worker, struct tdm_scan_file *file, struct tdm_str text)
 {
-	struct tdm_look look = look_at(worker, file, text);
-	int err = file->language == TDM_LANGUAGE_CPP ? tdm_kernel_read_includes(file, text) : 0;
+	int err = 0;
+	struct tdm_look look = look_at(worker, file, text, &err);
+	if (err == 0 && file->language == TDM_LANGUAGE_CPP)
+		err = tdm_kernel_read_includes(file, text);
 	if (err != 0)
 		return err;
 	if (!look.has_host && !look.has_device)
@@ -205,6 +208,7 @@ static int scan_text(struct worker *worker, struct tdm_scan_file *file, struct t
 		.settings = worker->run->options->settings,
 		.project = worker->run->project,
 		.parser = parser_for(worker, file->language),
+		.tokens = &worker->tokens,
 	};
 	err = walk.parser != NULL ? tdm_syntax_parse(&worker->syntax, walk.parser, text) : -ENOMEM;
 	if (err == 0)
@@ -270,6 +274,7 @@ static void worker_done(struct worker *worker)
 	for (int i = 0; i < TDM_LANGUAGE_COUNT; i++)
 		tdm_parser_free(worker->parsers[i]);
 	tdm_syntax_done(&worker->syntax);
+	tdm_tokens_done(&worker->tokens);
 	tdm_buf_done(&worker->text);
 	free(worker->lines);
 }

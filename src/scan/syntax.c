@@ -57,6 +57,17 @@ static uint8_t role_of(const char *name)
 	return TDM_ROLE_NONE;
 }
 
+/* A token without a name that may have a role: an operator, not a bracket, a comma or a keyword. */
+static bool is_operator(const char *token)
+{
+	static const char *const words[] = { "and", "or", "not", "in", "is", "not in", "is not", "xor", "bitand",
+		"bitor", "compl" };
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcmp(token, words[i]) == 0)
+			return true;
+	return token[0] != '\0' && strchr("+-*/%<>=!&|^~?.@", token[0]) != NULL;
+}
+
 static bool fill_tables(struct tdm_parser *parser, const TSLanguage *language)
 {
 	parser->symbol_count = ts_language_symbol_count(language);
@@ -67,7 +78,8 @@ static bool fill_tables(struct tdm_parser *parser, const TSLanguage *language)
 		return false;
 	for (uint32_t i = 0; i < parser->symbol_count; i++) {
 		bool is_named = ts_language_symbol_type(language, (TSSymbol)i) == TSSymbolTypeRegular;
-		parser->kinds[i] = is_named ? kind_of(ts_language_symbol_name(language, (TSSymbol)i)) : TDM_SYN_TOKEN;
+		const char *name = ts_language_symbol_name(language, (TSSymbol)i);
+		parser->kinds[i] = is_named ? kind_of(name) : is_operator(name) ? TDM_SYN_TOKEN : SKIPPED;
 	}
 	for (uint32_t i = 1; i < parser->field_count; i++)
 		parser->roles[i] = role_of(ts_language_field_name_for_id(language, (TSFieldId)i));
@@ -100,12 +112,16 @@ void tdm_parser_free(struct tdm_parser *parser)
 	free(parser);
 }
 
-/* The kind to keep a node as, or SKIPPED. */
-static uint8_t kept_kind(const struct tdm_parser *parser, TSNode node, uint8_t role)
+/* The kind to keep a node as, or SKIPPED, and its role. */
+static uint8_t kept_kind(const struct tdm_parser *parser, const TSTreeCursor *cursor, TSNode node, uint8_t *role)
 {
 	TSSymbol symbol = ts_node_symbol(node);
 	uint8_t kind = symbol < parser->symbol_count ? parser->kinds[symbol] : TDM_SYN_ERROR;
-	return kind == TDM_SYN_TOKEN && role == TDM_ROLE_NONE ? SKIPPED : kind;
+	if (kind == SKIPPED)
+		return SKIPPED;
+	TSFieldId field = ts_tree_cursor_current_field_id(cursor);
+	*role = field < parser->field_count ? parser->roles[field] : TDM_ROLE_NONE;
+	return kind == TDM_SYN_TOKEN && *role == TDM_ROLE_NONE ? SKIPPED : kind;
 }
 
 static int add_node(struct tdm_syntax *syntax, TSNode node, uint8_t kind, uint8_t role)
@@ -143,9 +159,7 @@ static int enter_node(
 	struct tdm_syntax *syntax, const struct tdm_parser *parser, struct path *path, TSTreeCursor *cursor)
 {
 	TSNode node = ts_tree_cursor_current_node(cursor);
-	TSFieldId field = ts_tree_cursor_current_field_id(cursor);
-	uint8_t role = field < parser->field_count ? parser->roles[field] : TDM_ROLE_NONE;
-	uint8_t kind = kept_kind(parser, node, role);
+	uint8_t role = TDM_ROLE_NONE, kind = kept_kind(parser, cursor, node, &role);
 	int err = tdm_reserve(&path->open, &path->cap, path->depth + 1, sizeof *path->open);
 	if (err == 0 && kind != SKIPPED)
 		err = add_node(syntax, node, kind, role);
