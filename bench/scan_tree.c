@@ -17,8 +17,7 @@ enum { SHAPES = 11, LAMBDA = 7, OTHERS_FOR_ONE = 3 };
 static const char head[] = "#include <tt-metalium/host_api.hpp>\n"
 			   "namespace ttnn::operations::bench {\n"
 			   "using namespace tt;\n"
-			   "using namespace tt::tt_metal;\n"
-			   "constexpr uint32_t depth = 2;\n";
+			   "using namespace tt::tt_metal;\n";
 
 /* One for each shape: the body of a function, with the number of the buffer. */
 static const char *const shapes[SHAPES] = {
