@@ -17,8 +17,7 @@ enum { SHAPES = 11, LAMBDA = 7, OTHERS_FOR_ONE = 3 };
 static const char head[] = "#include <tt-metalium/host_api.hpp>\n"
 			   "namespace ttnn::operations::bench {\n"
 			   "using namespace tt;\n"
-			   "using namespace tt::tt_metal;\n"
-			   "constexpr uint32_t depth = 2;\n";
+			   "using namespace tt::tt_metal;\n";
 
 /* One for each shape: the body of a function, with the number of the buffer. */
 static const char *const shapes[SHAPES] = {
@@ -85,10 +84,12 @@ static const char lambda[] =
 	"            .num_entries = count, .data_format_metadata = format});\n"
 	"    };\n";
 
-/* Code without buffers, %1$d times different. */
+/* Code without buffers, different for each number. About a seventh is comments, as in the sources of tt-metal. */
 static const char other[] =
+	"// Plans the rows of every shard below the limit. Shards without rows are left out, and so are those\n"
+	"// whose offset is beyond it.\n"
 	"static std::vector<uint32_t> plan_%1$d(const std::vector<Shard>& shards, uint32_t limit) {\n"
-	"    std::vector<uint32_t> result;\n"
+	"    std::vector<uint32_t> result;  // the end of each shard\n"
 	"    uint32_t total = 0;\n"
 	"    for (const auto& shard : shards) {\n"
 	"        if (shard.rows == 0 || shard.offset + %1$d > limit) {\n"
@@ -106,6 +107,7 @@ static void put_factory(struct tdm_buf *out, int number)
 	tdm_buf_printf(out,
 		"ProgramDescriptor create_%d(const Tensor& input, const CoreRangeSet& all_cores, uint32_t Wt) {\n"
 		"    ProgramDescriptor desc;\n    Program program;\n    ProgramSpec spec;\n"
+		"    constexpr uint32_t depth = 2;\n"
 		"    const auto format = DataFormat::%s;\n",
 		number, number % 2 == 0 ? "Float16_b" : "Float32");
 	for (int i = 0; i < 6; i++) {

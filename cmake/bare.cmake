@@ -16,7 +16,7 @@ set(TDM_BARE_WITHOUT_TESTS
 	unit.remote_picture unit.fleet unit.budget fuzz.budget fuzz.remote_picture fuzz.http_request # sources/json_walk.c
 	unit.input                               # zlib, liblzma, libzstd
 	unit.ttnn_report fuzz.ttnn_report        # libsqlite3
-	unit.scan_expr unit.scan unit.scan_faults unit.scan_kernels fuzz.scan fuzz.scan_kernels # scan
+	unit.scan_expr unit.scan unit.scan_faults unit.scan_budget unit.scan_kernels fuzz.scan fuzz.scan_kernels fuzz.scan_python # scan
 	integration.torn # signals that an emulator delays
 	unit.symbolize) # libdw, without which no function has a name
 

@@ -3,7 +3,7 @@
  * scan/kernel_*.c (reading, variants, the join, mismatches) and analyze/scan_kernels.c.
  *
  * Properties: every step has expressions and a line of the text; the complexity of a file is at least that of its
- * worst function; a use has an index or a name, or its kernel has a gap; only what always happens is a mismatch, and
+ * worst function; a push has an index or a name, or its kernel has a gap; only what always happens is a mismatch, and
  * each has a finding with a sentence.
  */
 #include <stdint.h>
@@ -31,7 +31,7 @@ static void check_uses(const struct tdm_kernel_uses *uses, uint32_t lines)
 		const struct tdm_kernel_use *use = &uses->list[i];
 		check(use->action < TDM_KERNEL_ACTIONS && use->form < TDM_KERNEL_FORMS && use->file == 0);
 		check(use->line >= 1 && use->line <= lines && use->pages_min <= use->pages_max);
-		has_unknown |= use->index < 0 && use->name[0] == '\0';
+		has_unknown |= use->action == TDM_KERNEL_PUSH && use->index < 0 && use->name[0] == '\0';
 	}
 	check(!has_unknown || (uses->gaps & 1u << TDM_UNJUDGED_NO_BUFFER) != 0);
 	check(uses->gap_text != NULL);

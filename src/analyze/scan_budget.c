@@ -404,7 +404,7 @@ int tdm_scan_budgets_named(const struct tdm_scan_budgets *budgets, struct tdm_bu
 		if (err != 0 || budget->bytes != TDM_BYTES_UNKNOWN)
 			continue;
 		tdm_buf_clear(&name);
-		tdm_buf_printf(&name, "%s, at least", budget->name);
+		tdm_buf_printf(&name, "%s (at least)", budget->name);
 		err = tdm_buf_failed(&name) ? -ENOMEM : tdm_budgets_add(named, tdm_buf_str(&name), budget->min);
 	}
 	tdm_buf_done(&name);
@@ -416,8 +416,8 @@ static void add_finding(const struct tdm_scan_budgets *budgets, const struct tdm
 {
 	char size[TDM_BYTES_CAP], l1[TDM_BYTES_CAP];
 	bool fits = budget->min <= budgets->l1_bytes;
-	struct tdm_finding *finding = tdm_findings_add(found, TDM_FAMILY_SCAN, fits ? "over_limit" : "does_not_fit",
-		fits ? TDM_FINDING_WARNING : TDM_FINDING_BROKEN);
+	struct tdm_finding *finding =
+		tdm_findings_add(found, TDM_FAMILY_SCAN, fits ? "over_limit" : "does_not_fit", TDM_FINDING_BROKEN);
 	finding->about.name = budget->program->name;
 	finding->weight = budget->share;
 	tdm_format_bytes_short(size, sizeof size, budget->min);

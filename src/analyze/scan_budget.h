@@ -42,7 +42,7 @@ void tdm_scan_budgets_done(struct tdm_scan_budgets *budgets);
 
 /*
  * The same as named budgets, to be saved and compared. A program whose budget is a range has two: the number, which is
- * unknown, and ", at least" the lower bound, so that growth of the known part is noticed. 0, -ENOMEM or -E2BIG.
+ * unknown, and "(at least)" the lower bound, so that growth of the known part is noticed. 0, -ENOMEM or -E2BIG.
  */
 int tdm_scan_budgets_named(const struct tdm_scan_budgets *budgets, struct tdm_budgets *named);
 

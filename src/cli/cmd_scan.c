@@ -5,6 +5,7 @@
 
 #include "analyze/scan_budget.h"
 #include "analyze/scan_compare.h"
+#include "analyze/scan_kernels.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/progress.h"
@@ -38,6 +39,7 @@ struct work {
 	struct tdm_scan_budgets old_budgets, budgets;
 	struct tdm_budgets old_named, named, baseline;
 	struct tdm_scan_changes changes;
+	struct tdm_mismatches mismatches;
 	struct tdm_findings findings;
 	size_t failures; /* on which the user asked to fail */
 };
@@ -156,6 +158,10 @@ static int judge(const struct request *request, struct work *work)
 	int code = make_budgets(request, work, &work->scan, &work->budgets, &work->named);
 	if (code != 0)
 		return code;
+	if (tdm_kernels_join(&work->scan, &work->settings) != 0 ||
+		tdm_kernels_match(&work->scan, &work->mismatches) != 0)
+		return out_of_memory(request);
+	tdm_scan_kernels_judge(&work->scan, &work->mismatches, &work->findings);
 	work->failures += tdm_scan_budgets_judge(&work->budgets, request->fail_over, &work->findings);
 	if (request->compare)
 		code = compare(request, work);
@@ -203,6 +209,7 @@ static int show(const struct request *request, struct work *work)
 		.named = &work->named,
 		.findings = &work->findings,
 		.card = &work->card,
+		.mismatches = &work->mismatches,
 		.paths = request->compare ? request->paths + 1 : request->paths,
 		.changes = request->compare ? &work->changes : NULL,
 		.before = request->compare ? request->paths[0] : NULL,
@@ -215,6 +222,7 @@ static int show(const struct request *request, struct work *work)
 static void work_done(struct work *work)
 {
 	tdm_findings_done(&work->findings);
+	tdm_mismatches_done(&work->mismatches);
 	tdm_scan_changes_done(&work->changes);
 	tdm_budgets_done(&work->old_named);
 	tdm_budgets_done(&work->named);
@@ -298,6 +306,10 @@ const struct tdm_cmd tdm_cmd_scan = {
 		"A size is a number where it can be computed from the sources and from --set; otherwise it is "
 		"shown as an expression in its unknowns, with bounds. Helpers and lambdas are followed from "
 		"the call with its arguments.\n"
+		"\n"
+		"Kernels are tied to their source files if those are among the paths: what they wait on and push, "
+		"their "
+		"size and complexity, and where they cannot match the host's buffers.\n"
 		"\n"
 		"A budget is the L1 of one core that the buffers of a program take together. Views of other memory "
 		"count "

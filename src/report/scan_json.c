@@ -59,6 +59,7 @@ static void put_all(const struct tdm_scan_report *report, const struct tdm_scan_
 	}
 	tdm_json_put_table(json, "buffers", &buffers);
 	tdm_json_put_table(json, "kernels", &kernels);
+	tdm_scan_checks_json(report->mismatches, json);
 	put_coverage(report->scan, rows, json);
 }
 

@@ -8,17 +8,18 @@
 #include "base/term.h"
 #include "device/card.h"
 #include "report/table.h"
-#include "scan/scan.h"
+#include "scan/kernel_code.h"
 
 struct tdm_scan_report {
 	const struct tdm_scan *scan;
 	const struct tdm_scan_budgets *budgets;
-	const struct tdm_budgets *named;        /* the same budgets by name */
-	struct tdm_findings *findings;          /* sorted */
-	const struct tdm_card *card;            /* that the budgets are compared with */
-	const char *const *paths;               /* that were scanned; ends with NULL */
-	const struct tdm_scan_changes *changes; /* NULL: nothing was compared */
-	const char *before;                     /* the path that `scan` is compared with; NULL */
+	const struct tdm_budgets *named;         /* the same budgets by name */
+	struct tdm_findings *findings;           /* sorted */
+	const struct tdm_card *card;             /* that the budgets are compared with */
+	const struct tdm_mismatches *mismatches; /* between kernels and their host */
+	const char *const *paths;                /* that were scanned; ends with NULL */
+	const struct tdm_scan_changes *changes;  /* NULL: nothing was compared */
+	const char *before;                      /* the path that `scan` is compared with; NULL */
 	struct tdm_term term;
 	size_t limit; /* rows of a table in text; 0: all */
 };
@@ -29,7 +30,10 @@ void tdm_scan_report_json(const struct tdm_scan_report *report, struct tdm_json 
 /* A log in the Static Analysis Results Interchange Format 2.1.0, with a result for each finding that is a problem. */
 void tdm_scan_report_sarif(const struct tdm_scan_report *report, struct tdm_buf *out);
 
-/* scan_tables.c: the tables, made from one list of columns for text and JSON. */
+/* scan_kernel_table.c: what was compared between kernels and their host, and what could not be. */
+void tdm_scan_checks_json(const struct tdm_mismatches *mismatches, struct tdm_json *json);
+
+/* scan_tables.c and scan_kernel_table.c: the tables, made from one list of columns for text and JSON. */
 
 struct tdm_scan_buffer_row {
 	const struct tdm_scan_file *file;

@@ -174,8 +174,9 @@ static void put_more(const struct tdm_field *field, struct tdm_buf *out)
 		tdm_buf_puts(&text, buffer->total.text);
 	if (buffer->total.bytes == TDM_BYTES_UNKNOWN)
 		put_bounds(&buffer->total, &text);
-	if (buffer->is_view)
-		tdm_buf_printf(&text, "%sview of %s", text.len != 0 ? "; " : "", buffer->view_of);
+	if (buffer->is_view || buffer->may_be_view)
+		tdm_buf_printf(&text, "%s%s of %s", text.len != 0 ? "; " : "",
+			buffer->is_view ? "view" : "may be a view", buffer->view_of);
 	if (buffer->missing[0] != '\0')
 		tdm_buf_printf(&text, "%snot understood: %s", text.len != 0 ? "; " : "", buffer->missing);
 	if (text.len != 0) {
@@ -215,6 +216,7 @@ static const struct tdm_column buffers[] = {
 	{ NULL, "also_index", BUFFER(also_index), .flags = TDM_NEGATIVE_IS_UNKNOWN },
 	{ NULL, "format_expression", BUFFER(format), .flags = TDM_ZERO_IS_UNKNOWN },
 	{ NULL, "cores", BUFFER(cores), .flags = TDM_ZERO_IS_UNKNOWN },
+	{ NULL, "may_be_view", BUFFER(may_be_view) },
 	{ NULL, "view_of", BUFFER(view_of), .flags = TDM_ZERO_IS_UNKNOWN },
 	{ NULL, "shape", .get = shape_of },
 	{ NULL, "helper", BUFFER(helper), .flags = TDM_ZERO_IS_UNKNOWN },
@@ -229,29 +231,6 @@ struct tdm_table tdm_scan_buffer_table(
 	const struct tdm_scan_report *report, const struct tdm_scan_buffer_row *rows, size_t count)
 {
 	struct tdm_table table = TDM_TABLE_OF(buffers, rows, count);
-	table.context = report;
-	return table;
-}
-
-/* Kernels. */
-
-#define KERNEL(member)        TDM_VIA(struct tdm_scan_kernel_row, kernel, struct tdm_scan_kernel, member)
-#define KERNEL_FILE(member)   TDM_VIA(struct tdm_scan_kernel_row, file, struct tdm_scan_file, member)
-#define KERNEL_PROGRAM(field) TDM_VIA(struct tdm_scan_kernel_row, program, struct tdm_scan_program, field)
-static const struct tdm_column kernels[] = {
-	{ NULL, "file", KERNEL_FILE(path) },
-	{ "line", "line", KERNEL(line), .width = 5 },
-	{ "kernel", "source", KERNEL(source), .flags = TDM_ZERO_IS_UNKNOWN | TDM_WHOLE, .width = 50 },
-	{ NULL, "source_file", TDM_MEMBER(struct tdm_scan_kernel_row, source_path) },
-	{ "name", "name", KERNEL(name), .flags = TDM_ZERO_IS_UNKNOWN | TDM_REST, .width = 12 },
-	{ NULL, "cores", KERNEL(cores), .flags = TDM_ZERO_IS_UNKNOWN },
-	{ NULL, "program", KERNEL_PROGRAM(name) },
-};
-
-struct tdm_table tdm_scan_kernel_table(
-	const struct tdm_scan_report *report, const struct tdm_scan_kernel_row *rows, size_t count)
-{
-	struct tdm_table table = TDM_TABLE_OF(kernels, rows, count);
 	table.context = report;
 	return table;
 }
@@ -465,7 +444,7 @@ static const struct tdm_column missed[] = {
 	{ NULL, "line", PLACE(line) },
 	{ "place", "shape", .get = place_shape, .width = 20 },
 	{ "got", "understood", .get = place_grasp, .width = 6 },
-	{ "where and why", NULL, .text = put_place, .flags = TDM_REST, .width = 30 },
+	{ "where and why", NULL, .text = put_place, .flags = TDM_WRAP, .width = 30 },
 	{ NULL, "why", PLACE(why), .flags = TDM_ZERO_IS_UNKNOWN },
 };
 
@@ -516,7 +495,7 @@ static void put_file(const struct tdm_field *field, struct tdm_buf *out)
 #define SOURCE(member) TDM_MEMBER(struct tdm_scan_file, member)
 static const struct tdm_column files[] = {
 	{ "state", "state", .get = file_state, .width = 8 },
-	{ "file", NULL, .text = put_file, .flags = TDM_REST, .width = 30 },
+	{ "file", NULL, .text = put_file, .flags = TDM_WRAP, .width = 30 },
 	{ NULL, "file", SOURCE(path) },
 	{ NULL, "why", SOURCE(why), .flags = TDM_ZERO_IS_UNKNOWN },
 	{ NULL, "line", SOURCE(error_line), .flags = TDM_ZERO_IS_UNKNOWN },
@@ -532,7 +511,7 @@ struct tdm_table tdm_scan_file_table(const struct tdm_scan_rows *rows)
 #define REFUSAL(member) TDM_MEMBER(struct tdm_scan_refusal, member)
 static const struct tdm_column refusals[] = {
 	{ "not read", "path", REFUSAL(path), .flags = TDM_WHOLE, .width = 30 },
-	{ "why", "why", REFUSAL(why), .flags = TDM_REST, .width = 20 },
+	{ "why", "why", REFUSAL(why), .flags = TDM_WRAP, .width = 20 },
 };
 
 struct tdm_table tdm_scan_refusal_table(const struct tdm_scan *scan)

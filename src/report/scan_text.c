@@ -34,7 +34,7 @@ static void put_found(const struct tdm_scan_report *report, const struct tdm_sca
 	tdm_put_label(out, "Found");
 	tdm_put_count(out, rows->buffer_count, "buffer", "buffers");
 	if (views != 0)
-		tdm_buf_printf(out, " (%s of them view%s)", TDM_COUNT_TEXT(views), tdm_plural(views));
+		tdm_buf_printf(out, " (%s view%s)", TDM_COUNT_TEXT(views), tdm_plural(views));
 	tdm_buf_puts(out, " in ");
 	tdm_put_count(out, report->budgets->count, "program", "programs");
 	tdm_buf_puts(out, ", ");

@@ -161,7 +161,8 @@ int tdm_walk_add_program(struct tdm_file_walk *walk, struct tdm_str name, uint32
 	if (err != 0)
 		return err;
 	*program = (uint32_t)file->program_count;
-	file->programs[file->program_count++] = (struct tdm_scan_program){ copy_of(name, &file->arena), line };
+	file->programs[file->program_count++] =
+		(struct tdm_scan_program){ .name = copy_of(name, &file->arena), .line = line };
 	return file->arena.failed ? -ENOMEM : 0;
 }
 

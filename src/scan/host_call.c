@@ -246,6 +246,8 @@ const struct tdm_expr *host_call(struct host_frame *frame, uint32_t node)
 	struct tdm_definition *helper = host_helper_for(frame, name, &arguments);
 	if (helper != NULL && host_verdict(frame, helper) == TDM_VERDICT_HELPER)
 		return host_call_function(frame, node, helper, &arguments);
-	result = !host_is_defined(frame, name) ? known_helper(frame, node, name, &arguments) : NULL;
+	bool is_defined = host_is_defined(frame, name);
+	frame->host->calls_creator |= is_defined && frame->is_eager;
+	result = !is_defined ? known_helper(frame, node, name, &arguments) : NULL;
 	return result != NULL ? result : unfollowed(frame, node, &arguments);
 }

@@ -326,6 +326,7 @@ static int emit_kernel(struct host *host, const struct host_made *made, uint32_t
 	struct tdm_scan_kernel kernel = {
 		.file = host->walk->file_idx,
 		.line = made->line,
+		.defined_line = made->byte != UINT32_MAX ? tdm_walk_line(host->walk, made->byte) : made->line,
 		.program = program,
 		.name = tdm_expr_plain_text(name_of(object), host->arena),
 		.source = tdm_expr_plain_text(source, host->arena),
@@ -341,6 +342,8 @@ int host_emit(struct host *host, struct tdm_str name, uint32_t line)
 {
 	uint32_t program = 0;
 	int err = host->first != NULL ? tdm_walk_add_program(host->walk, name, line, &program) : 0;
+	if (err == 0 && host->first != NULL)
+		host->walk->file->programs[program].calls_creator |= host->calls_creator;
 	for (const struct host_made *made = host->first; made != NULL && err == 0; made = made->next) {
 		if (made->is_replaced) {
 			mark(host, made->byte, TDM_GRASP_WHOLLY, "", false);

@@ -4,32 +4,14 @@
 #include <stdlib.h>
 
 #include "base/reserve.h"
+#include "scan/cpp_literal.h"
 
 static const struct tdm_str no_text = { "", 0 };
-
-/* 12, 0x10, 1'024u, 2ULL; anything with a fraction is not a number here. */
-static bool read_number(struct tdm_str text, int64_t *number)
-{
-	char digits[40];
-	size_t len = 0;
-	for (size_t i = 0; i < text.len && len + 1 < sizeof digits; i++)
-		if (text.ptr[i] != '\'')
-			digits[len++] = text.ptr[i];
-	digits[len] = '\0';
-	bool is_hex = len > 2 && digits[0] == '0' && (digits[1] | 32) == 'x';
-	bool is_binary = len > 2 && digits[0] == '0' && (digits[1] | 32) == 'b';
-	char *end = digits;
-	unsigned long long value = strtoull(is_binary ? digits + 2 : digits, &end, is_hex ? 16 : is_binary ? 2 : 0);
-	size_t suffix = strspn(end, "uUlLzZ");
-	bool is_read = end != digits && end[suffix] == '\0' && value <= INT64_MAX && len + 1 < sizeof digits;
-	*number = is_read ? (int64_t)value : 0;
-	return is_read;
-}
 
 static const struct tdm_expr *eval_number(struct host_frame *frame, uint32_t node)
 {
 	int64_t number;
-	if (read_number(tdm_node_text(frame->source->syntax, node), &number))
+	if (tdm_cpp_number(tdm_node_text(frame->source->syntax, node), &number))
 		return tdm_expr_number(frame->host->arena, number);
 	return host_unknown(frame, node);
 }

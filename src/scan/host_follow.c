@@ -235,6 +235,7 @@ static int judge(struct host_frame *frame, struct tdm_definition *definition, co
 		return TDM_VERDICT_OTHER;
 	struct host_made *first = host->first, *last = host->last;
 	size_t made_count = host->made_count;
+	bool calls_creator = host->calls_creator;
 	static const struct host_site nowhere = { 1, 0, { "", 0 } };
 	struct host_frame inner = {
 		.host = host, .source = source, .is_eager = true, .depth = frame->depth + 4, .site = &nowhere
@@ -248,6 +249,7 @@ static int judge(struct host_frame *frame, struct tdm_definition *definition, co
 	host->first = first;
 	host->last = last;
 	host->made_count = made_count;
+	host->calls_creator = calls_creator;
 	return verdict;
 }
 

@@ -1,6 +1,8 @@
 /* Names that no function declares: the runtime's own constants, and what the project defines. */
 #include "scan/host_parts.h"
 
+#include "scan/cpp_literal.h"
+
 static const struct tdm_str no_text = { "", 0 };
 
 /* Names that always mean the same: the runtime's own constants. */
@@ -23,28 +25,6 @@ static bool known_constant(struct tdm_str name, int64_t *number)
 			*number = constants[i].number;
 			return true;
 		}
-	return false;
-}
-
-/* Indexes of circular buffers: c_16 is 16; the old names are c_in0, c_dataflow0, c_out0, c_intermed0. */
-static bool buffer_index(struct tdm_str name, int64_t *number)
-{
-	static const struct {
-		const char *prefix;
-		int64_t first;
-	} groups[] = { { "c_in", 0 }, { "dataflow", 8 }, { "c_dataflow", 8 }, { "c_out", 16 }, { "c_intermed", 24 },
-		{ "c_", 0 } };
-	for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
-		size_t len = strlen(groups[i].prefix);
-		uint64_t digits;
-		if (name.len <= len || memcmp(name.ptr, groups[i].prefix, len) != 0)
-			continue;
-		if (tdm_str_parse_u64((struct tdm_str){ name.ptr + len, name.len - len }, &digits) == 0 &&
-			digits < 256) {
-			*number = groups[i].first + (int64_t)digits;
-			return true;
-		}
-	}
 	return false;
 }
 
@@ -195,7 +175,7 @@ const struct tdm_expr *host_global(struct host_frame *frame, struct tdm_str scop
 	if (format != NULL)
 		return tdm_expr_format(frame->host->arena, format);
 	bool is_index = tdm_str_is(scope, "CBIndex") || tdm_str_is(scope, "CB") || scope.len == 0;
-	if (is_index && buffer_index(name, &number))
+	if (is_index && tdm_cpp_buffer_index(name, &number))
 		return tdm_expr_number(frame->host->arena, number);
 	if (known_constant(name, &number))
 		return tdm_expr_number(frame->host->arena, number);

@@ -108,6 +108,7 @@ struct host {
 	struct host_source own;
 	struct host_made *first, *last; /* of the function that is walked */
 	size_t made_count;
+	bool calls_creator; /* the function calls one that may create something and is not followed */
 	uint64_t steps;
 	uint32_t calls; /* nested */
 	uint32_t next_branch;

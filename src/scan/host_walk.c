@@ -467,6 +467,7 @@ static int walk_function(struct host *host, uint32_t node)
 	host->made_count = 0;
 	host->cut_count = 0;
 	host->steps = 0;
+	host->calls_creator = false;
 	host_bind_parameters(&frame, function_parameters(syntax, node, body));
 	host_walk_body(&frame, body);
 	if (host->arena->failed)

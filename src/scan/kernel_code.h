@@ -44,13 +44,11 @@ struct tdm_kernel_step {
 	bool is_call;
 	uint8_t action;      /* enum tdm_kernel_action, of an operation */
 	uint8_t form;        /* enum tdm_kernel_form, of an operation */
-	bool is_conditional; /* in a branch of an `if`, `switch`, `?:` or #if, or after one that may leave the function
-			      */
+	bool is_conditional; /* in a branch of an `if`, `switch`, `?:` or #if, or after one that may leave */
 	bool in_loop;
 	uint32_t line;
 	const struct tdm_expr *buffer, *pages; /* of an operation; never NULL */
 	struct tdm_str callee;                 /* of a call: the last part of its name */
-	bool is_method;                        /* object.callee(...) */
 	const struct tdm_expr *template_args;  /* of a call: a LIST */
 	const struct tdm_expr *args;           /* of a call: a LIST */
 };
@@ -66,10 +64,10 @@ struct tdm_kernel_function {
 	uint32_t decisions; /* see tdm_kernel_code */
 };
 
-/* A constant of the file: constexpr variables outside functions, members that are static, enumerators, macros. */
+/* A constant of the file: variables outside functions, members, enumerators, macros that are numbers. */
 struct tdm_kernel_constant {
 	struct tdm_str name;
-	const struct tdm_expr *value; /* NOTHING: there are several */
+	const struct tdm_expr *value;
 };
 
 /*
@@ -78,15 +76,14 @@ struct tdm_kernel_constant {
  * are not decisions. `code_lines` are lines with something else than blanks and comments.
  */
 struct tdm_kernel_code {
-	struct tdm_kernel_function *functions; /* in the order of the text */
+	struct tdm_kernel_function *functions; /* in the order of the text; of all readings (kernel_variants.c) */
 	size_t function_count, function_cap;
-	struct tdm_kernel_constant *constants;
+	struct tdm_kernel_constant *constants; /* by name; one that is defined twice is there twice */
 	size_t constant_count, constant_cap;
 	struct tdm_str *macros; /* names of macros that look like functions; sorted */
 	size_t macro_count, macro_cap;
-	bool has_main;                   /* it defines kernel_main(), or MAIN in a namespace NAMESPACE */
-	bool is_whole;                   /* all of it parsed and was read */
-	const bool *line_is_conditional; /* while it is read: lines in an #if that was blanked, or NULL */
+	bool has_main; /* it defines kernel_main(), or MAIN in a namespace NAMESPACE */
+	bool is_whole; /* all of it parsed and was read */
 	uint32_t lines, code_lines;
 	uint32_t complexity;
 	uint32_t max_complexity; /* of one function */
@@ -111,7 +108,7 @@ struct tdm_kernel_use {
 	X(NO_FILE, "the source of a kernel is not among the scanned files")                      \
 	X(SEVERAL_FILES, "several scanned files match the path of a kernel")                     \
 	X(NOT_PARSED, "the source of a kernel was not read wholly")                              \
-	X(NO_BUFFER, "a kernel uses a buffer whose index could not be computed")                 \
+	X(NO_BUFFER, "a kernel uses or pushes a buffer whose index could not be computed")       \
 	X(UNKNOWN_CALL, "a kernel calls a function whose source is not among the scanned files") \
 	X(HOST_KERNELS, "not all kernels of the program are known")                              \
 	X(HOST_BUFFERS, "not all buffers of the program are known")                              \
@@ -132,7 +129,7 @@ const char *tdm_unjudged_text(enum tdm_unjudged reason);
 struct tdm_kernel_uses {
 	struct tdm_kernel_use *list;
 	size_t count, cap;
-	uint16_t gaps;        /* bits of enum tdm_unjudged: why other operations may be missing from the list */
+	uint16_t gaps;        /* bits of enum tdm_unjudged: why the list may lack pushes */
 	const char *gap_text; /* the first call or buffer that was not understood, "name at file:line"; "" */
 };
 
@@ -175,7 +172,7 @@ struct tdm_mismatches {
 int tdm_kernels_match(const struct tdm_scan *scan, struct tdm_mismatches *mismatches);
 void tdm_mismatches_done(struct tdm_mismatches *mismatches);
 
-/* What a kernel file or a program's kernel does with its buffers: operations by action. */
+/* How many operations of an action a file has. */
 uint32_t tdm_kernel_op_count(const struct tdm_kernel_code *code, enum tdm_kernel_action action);
 
 #endif

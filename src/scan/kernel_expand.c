@@ -153,7 +153,8 @@ static const struct tdm_expr *bind_name(
 		const struct tdm_expr *value = frame != NULL ? parameter_value(frame, expr->text) : NULL;
 		return value != NULL ? value : expr;
 	}
-	if (begins_with(expr->text, "dfb::") || begins_with(expr->text, "args::") || constants >= CONSTANTS_MAX)
+	bool is_bound = begins_with(expr->text, "dfb::") || begins_with(expr->text, "args::");
+	if (is_bound || expr->opaque != NULL || constants >= CONSTANTS_MAX)
 		return expr;
 	const char *colon = memrchr(expr->text.ptr, ':', expr->text.len);
 	struct tdm_str last = colon != NULL ? after(expr->text, (size_t)(colon + 1 - expr->text.ptr)) : expr->text;
@@ -259,7 +260,8 @@ static void record(struct expansion *expansion, const struct frame *frame, const
 	struct tdm_arena *arena = expansion->arena;
 	const struct tdm_expr *pages = bind(expansion, frame, step->pages, 0);
 	struct tdm_bounds bounds = tdm_expr_eval(pages, expansion->given->settings);
-	if (target.index < 0 && target.name[0] == '\0')
+	/* Other operations on an unknown buffer are listed as such, and nothing else depends on them. */
+	if (step->action == TDM_KERNEL_PUSH && target.index < 0 && target.name[0] == '\0')
 		note_gap(expansion, TDM_UNJUDGED_NO_BUFFER, tdm_str_of(tdm_expr_text(buffer, arena)), frame->file,
 			step->line);
 	add_use(expansion, (struct tdm_kernel_use){

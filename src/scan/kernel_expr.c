@@ -2,8 +2,7 @@
  * other files stay, and are put in by the join. */
 #include "scan/kernel_parts.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include "scan/cpp_literal.h"
 
 enum { DEPTH_MAX = 40, NAME_MAX_BYTES = 200, LIST_MAX = 256 };
 
@@ -73,18 +72,8 @@ static const struct tdm_expr *name_of_text(const struct tdm_kernel_reader *reade
 
 static const struct tdm_expr *number_of(const struct tdm_kernel_reader *reader, struct tdm_str text)
 {
-	char digits[40], *end;
-	size_t len = 0;
-	for (size_t i = 0; i < text.len && len + 1 < sizeof digits; i++)
-		if (text.ptr[i] != '\'')
-			digits[len++] = text.ptr[i];
-	digits[len] = '\0';
-	errno = 0;
-	bool is_binary = len > 2 && digits[0] == '0' && (digits[1] | 0x20) == 'b';
-	unsigned long long number = strtoull(is_binary ? digits + 2 : digits, &end, is_binary ? 2 : 0);
-	if (errno != 0 || number > INT64_MAX || strspn(end, "uUlLzZ") != strlen(end))
-		return name_of_text(reader, text);
-	return tdm_expr_number(reader->arena, (int64_t)number);
+	int64_t number;
+	return tdm_cpp_number(text, &number) ? tdm_expr_number(reader->arena, number) : name_of_text(reader, text);
 }
 
 static const struct tdm_expr *variable_of(const struct tdm_kernel_reader *reader, struct tdm_str name)
@@ -98,8 +87,8 @@ static const struct tdm_expr *qualified_of(const struct tdm_kernel_reader *reade
 {
 	struct tdm_str text = tdm_node_text(reader->syntax, node);
 	uint32_t last = tdm_kernel_last_name(reader->syntax, node);
-	int index = tdm_kernel_index_of(tdm_node_text(reader->syntax, last));
-	if (index >= 0 &&
+	int64_t index;
+	if (tdm_cpp_buffer_index(tdm_node_text(reader->syntax, last), &index) &&
 		(memmem(text.ptr, text.len, "CBIndex::", 9) != NULL || memmem(text.ptr, text.len, "CB::", 4) != NULL))
 		return tdm_expr_number(reader->arena, index);
 	if (text.len > 2 && memcmp(text.ptr, "::", 2) == 0)

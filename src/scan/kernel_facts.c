@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/reserve.h"
+#include "scan/cpp_literal.h"
 #include "scan/lexer.h"
 
 static struct tdm_str copy_of(struct tdm_kernel_reader *reader, struct tdm_str text)
@@ -51,15 +52,14 @@ int tdm_kernel_read_macro(struct tdm_kernel_reader *reader, uint32_t node)
 	const struct tdm_syntax *syntax = reader->syntax;
 	uint32_t name = tdm_node_with_role(syntax, node, TDM_ROLE_name);
 	struct tdm_str value = tdm_str_trim(tdm_node_text(syntax, tdm_node_with_role(syntax, node, TDM_ROLE_value)));
-	uint64_t number;
-	int index = tdm_kernel_index_of(value);
-	const char *last = value.len != 0 ? memrchr(value.ptr, ':', value.len) : NULL;
-	if (last != NULL)
-		index = tdm_kernel_index_of((struct tdm_str){ last + 1, value.len - (size_t)(last + 1 - value.ptr) });
-	if (index < 0 && (tdm_str_parse_u64(value, &number) != 0 || number > INT64_MAX))
+	const char *colon = value.len != 0 ? memrchr(value.ptr, ':', value.len) : NULL;
+	struct tdm_str last = value;
+	if (colon != NULL)
+		last = (struct tdm_str){ colon + 1, value.len - (size_t)(colon + 1 - value.ptr) };
+	int64_t number;
+	if (!tdm_cpp_number(value, &number) && !tdm_cpp_buffer_index(last, &number))
 		return 0;
-	return tdm_kernel_add_constant(reader, tdm_node_text(syntax, name),
-		tdm_expr_number(reader->arena, index >= 0 ? index : (int64_t)number));
+	return tdm_kernel_add_constant(reader, tdm_node_text(syntax, name), tdm_expr_number(reader->arena, number));
 }
 
 int tdm_kernel_read_function_macro(struct tdm_kernel_reader *reader, uint32_t node)

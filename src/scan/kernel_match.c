@@ -144,14 +144,14 @@ static void judge_pushes(struct program *program, uint32_t kernel, const struct 
 {
 	const enum tdm_mismatch_kind kind = TDM_MISMATCH_NOBODY_PUSHES;
 	const struct tdm_scan_buffer *buffer = first_buffer(program, use);
-	if (program->gaps != 0)
+	if (is_pushed(program, use))
+		program->mismatches->judged[kind]++;
+	else if (program->gaps != 0)
 		count_unjudged(program, kind, first_gap(program->gaps));
 	else if (use->is_conditional)
 		count_unjudged(program, kind, TDM_UNJUDGED_CONDITIONAL);
 	else if (buffer != NULL && is_remote(buffer))
 		count_unjudged(program, kind, TDM_UNJUDGED_ELSEWHERE);
-	else if (is_pushed(program, use))
-		program->mismatches->judged[kind]++;
 	else {
 		program->mismatches->judged[kind]++;
 		report(program,
@@ -159,12 +159,22 @@ static void judge_pushes(struct program *program, uint32_t kernel, const struct 
 	}
 }
 
+/* Whether another function of the file creates such a buffer: it may be called by this one. */
+static bool is_created_beside(struct program *program, const struct tdm_kernel_use *use)
+{
+	for (size_t i = 0; i < program->file->buffer_count; i++)
+		if (is_buffer_of(&program->file->buffers[i], use))
+			return true;
+	program->work += program->file->buffer_count;
+	return false;
+}
+
 static void judge_creation(struct program *program, uint32_t kernel, const struct tdm_kernel_use *use)
 {
 	const enum tdm_mismatch_kind kind = TDM_MISMATCH_NOT_CREATED;
 	if (first_buffer(program, use) != NULL)
 		program->mismatches->judged[kind]++;
-	else if (!program->knows_buffers)
+	else if (!program->knows_buffers || is_created_beside(program, use))
 		count_unjudged(program, kind, TDM_UNJUDGED_HOST_BUFFERS);
 	else if (use->is_conditional)
 		count_unjudged(program, kind, TDM_UNJUDGED_CONDITIONAL);
@@ -263,7 +273,8 @@ static void judge_kernel(struct program *program, uint32_t number)
 	}
 }
 
-/* All buffers are known if every place of the file gave one, and each has its index or name. */
+/* All buffers are known if every place of the file gave one, each has its index or name, and every function is followed
+ * that may create more. */
 static bool knows_buffers(const struct program *program)
 {
 	const struct tdm_scan_file *file = program->file;
@@ -280,14 +291,15 @@ static bool knows_buffers(const struct program *program)
 		if ((is_cb && buffer->index < 0) || (!is_cb && buffer->name[0] == '\0'))
 			return false;
 	}
-	return has_some && file->state == TDM_FILE_WHOLE;
+	return has_some && file->state == TDM_FILE_WHOLE && !file->programs[program->number].calls_creator;
 }
 
 static int judge_program(struct program *program)
 {
 	const struct tdm_scan_file *file = program->file;
 	program->knows_buffers = knows_buffers(program);
-	program->gaps = file->unread_kernel_line != 0 ? 1u << TDM_UNJUDGED_HOST_KERNELS : 0;
+	bool knows_kernels = file->unread_kernel_line == 0 && !file->programs[program->number].calls_creator;
+	program->gaps = knows_kernels ? 0 : 1u << TDM_UNJUDGED_HOST_KERNELS;
 	for (size_t i = 0; i < file->kernel_count; i++)
 		if (is_in_program(program, &file->kernels[i]))
 			program->gaps |= file->kernels[i].uses->gaps;

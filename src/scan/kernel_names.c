@@ -78,24 +78,6 @@ bool tdm_kernel_action_of(struct tdm_str name, bool is_method, uint8_t *action)
 	return false;
 }
 
-int tdm_kernel_index_of(struct tdm_str name)
-{
-	/* Older kernels have names for ranges of indices. */
-	static const struct {
-		const char *prefix;
-		int first;
-	} ranges[] = { { "c_in", 0 }, { "c_dataflow", 8 }, { "c_out", 16 }, { "c_intermed", 24 }, { "c_", 0 } };
-	for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-		uint64_t number;
-		size_t len = strlen(ranges[i].prefix);
-		if (begins_with(name, ranges[i].prefix) &&
-			tdm_str_parse_u64((struct tdm_str){ name.ptr + len, name.len - len }, &number) == 0 &&
-			number < 256)
-			return ranges[i].first + (int)number;
-	}
-	return -1;
-}
-
 bool tdm_kernel_is_mover(struct tdm_str name)
 {
 	static const char *const words[] = { "push", "pop", "wait_front", "reserve", "wait_tiles", "free_tiles", NULL };

@@ -28,6 +28,7 @@ struct tdm_kernel_reader {
 	struct tdm_map by_name;  /* hash of a name: its innermost variable */
 	struct tdm_map changing; /* hashes of names that something assigns to */
 	uint32_t preproc;        /* #ifs around the current node */
+	const bool *is_in_if;    /* lines that are in an #if which the text does not show; NULL: none */
 };
 
 /* kernel_scope.c: variables. */
@@ -37,6 +38,9 @@ int tdm_kernel_mark_changing(struct tdm_kernel_reader *reader);
 int tdm_kernel_declare(struct tdm_kernel_reader *reader, uint32_t node, uint32_t end);
 /* Adds a parameter of a function or template. */
 int tdm_kernel_declare_parameter(struct tdm_kernel_reader *reader, uint32_t node, uint32_t end);
+/* The value of a variable that has none, or more than one. It is no constant of another file, whatever its name: its
+ * `opaque` is not NULL. */
+const struct tdm_expr *tdm_kernel_unknown(const struct tdm_kernel_reader *reader, struct tdm_str name);
 /* Forgets the variables whose scope ends before `node`. */
 void tdm_kernel_leave_scopes(struct tdm_kernel_reader *reader, uint32_t node);
 
@@ -52,9 +56,9 @@ uint32_t tdm_kernel_last_name(const struct tdm_syntax *syntax, uint32_t node);
 /* The template arguments of a callee; TDM_NODE_NONE when it has none. */
 uint32_t tdm_kernel_template_args(const struct tdm_syntax *syntax, uint32_t node);
 
-/* kernel_read.c: reads a tree into `code`, which is zeroed but for `is_whole`. *has_ops: whether there is an operation
- * on something that is surely a buffer; may be NULL. */
-int tdm_kernel_read_code(struct tdm_file_walk *walk, struct tdm_kernel_code *code, bool *has_ops);
+/* kernel_read.c: reads a tree into `code`, which is zeroed but for `is_whole`. `is_in_if`: see above. *has_ops: whether
+ * there is an operation on something that is surely a buffer. */
+int tdm_kernel_read_code(struct tdm_file_walk *walk, const bool *is_in_if, struct tdm_kernel_code *code, bool *has_ops);
 
 /* kernel_variants.c: reads a file again that did not parse, one branch of every #if at a time. */
 int tdm_kernel_read_variants(struct tdm_file_walk *walk, struct tdm_kernel_code *code);
@@ -74,8 +78,7 @@ void tdm_kernel_settle(struct tdm_kernel_code *code, struct tdm_arena *arena);
 bool tdm_kernel_is_buffer_type(struct tdm_str name); /* CircularBuffer, DataflowBuffer, CB */
 bool tdm_kernel_action_of(struct tdm_str name, bool is_method, uint8_t *action); /* false: it is no operation */
 bool tdm_kernel_is_mover(struct tdm_str name);                                   /* its name speaks of moving pages */
-bool tdm_kernel_is_api(struct tdm_str name);  /* a function of the runtime's device API that moves no pages */
-int tdm_kernel_index_of(struct tdm_str name); /* 3 of "c_3"; -1 when it is no index */
+bool tdm_kernel_is_api(struct tdm_str name); /* a function of the runtime's device API that moves no pages */
 
 /*
  * kernel_find.c: files by path, functions and constants by name, over a whole scan. What a file sees is its own

@@ -85,13 +85,16 @@ static uint32_t first_unread(const struct tdm_file_walk *walk, const uint32_t *l
 int tdm_kernel_check_places(struct tdm_file_walk *walk)
 {
 	struct tdm_scan_file *file = walk->file;
-	uint32_t *lines = calloc(file->kernel_count + 1, sizeof *lines);
+	size_t count = 2 * file->kernel_count;
+	uint32_t *lines = calloc(count + 1, sizeof *lines);
 	if (lines == NULL)
 		return -ENOMEM;
-	for (size_t i = 0; i < file->kernel_count; i++)
-		lines[i] = file->kernels[i].line;
-	qsort(lines, file->kernel_count, sizeof *lines, by_line);
-	file->unread_kernel_line = file->kernel_count != 0 ? first_unread(walk, lines, file->kernel_count) : 0;
+	for (size_t i = 0; i < file->kernel_count; i++) {
+		lines[2 * i] = file->kernels[i].line;
+		lines[2 * i + 1] = file->kernels[i].defined_line;
+	}
+	qsort(lines, count, sizeof *lines, by_line);
+	file->unread_kernel_line = count != 0 ? first_unread(walk, lines, count) : 0;
 	free(lines);
 	return 0;
 }

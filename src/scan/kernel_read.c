@@ -210,7 +210,7 @@ static int add_step(struct reading *reading, struct tdm_kernel_step step)
 	int err = tdm_reserve(&function->steps, &function->step_cap, function->step_count + 1, sizeof *function->steps);
 	if (err != 0)
 		return err;
-	const bool *is_in_if = reading->part.code->line_is_conditional;
+	const bool *is_in_if = reading->part.is_in_if;
 	step.is_conditional =
 		reading->conditions != 0 || reading->was_left || (is_in_if != NULL && is_in_if[step.line]);
 	step.in_loop = reading->loops != 0;
@@ -283,7 +283,6 @@ static int read_call(struct reading *reading, uint32_t node)
 					 .is_call = true,
 					 .line = tdm_walk_node_line(reading->part.walk, node),
 					 .callee = copy_of(reading, name),
-					 .is_method = is_method,
 					 .buffer = &tdm_expr_nothing,
 					 .pages = &tdm_expr_nothing,
 					 .template_args = tdm_kernel_expr_list(
@@ -541,22 +540,23 @@ static int read_all(struct reading *reading)
 	return err != 0 ? err : part->arena->failed ? -ENOMEM : 0;
 }
 
-int tdm_kernel_read_code(struct tdm_file_walk *walk, struct tdm_kernel_code *code, bool *has_ops)
+int tdm_kernel_read_code(struct tdm_file_walk *walk, const bool *is_in_if, struct tdm_kernel_code *code, bool *has_ops)
 {
-	struct reading reading = {
-		.part = { .walk = walk, .syntax = walk->syntax, .arena = &walk->file->arena, .code = code },
+	struct reading reading = { .part = { .walk = walk,
+					   .syntax = walk->syntax,
+					   .arena = &walk->file->arena,
+					   .code = code,
+					   .is_in_if = is_in_if },
 		.function = NO_FUNCTION,
 		.template_params = TDM_NODE_NONE,
 		.template_target = TDM_NODE_NONE,
-		.lambda = TDM_NODE_NONE
-	};
+		.lambda = TDM_NODE_NONE };
 	int err = tdm_map_init(&reading.part.by_name);
 	if (err == 0)
 		err = tdm_map_init(&reading.part.changing);
 	if (err == 0)
 		err = read_all(&reading);
-	if (has_ops != NULL)
-		*has_ops = reading.has_certain_op;
+	*has_ops = reading.has_certain_op;
 	tdm_map_done(&reading.part.by_name);
 	tdm_map_done(&reading.part.changing);
 	free(reading.part.variables);
@@ -572,7 +572,7 @@ int tdm_kernel_read(struct tdm_file_walk *walk)
 	if (code == NULL)
 		return -ENOMEM;
 	code->is_whole = true;
-	int err = tdm_kernel_read_code(walk, code, &has_ops);
+	int err = tdm_kernel_read_code(walk, NULL, code, &has_ops);
 	if (err == 0 && !code->is_whole && walk->parser != NULL)
 		err = tdm_kernel_read_variants(walk, code);
 	if (err == 0 && (code->has_main || has_ops))

@@ -125,10 +125,15 @@ static bool is_constant(const struct tdm_syntax *syntax, uint32_t declaration)
 	return false;
 }
 
-static const struct tdm_expr *unknown_name(struct tdm_kernel_reader *reader, struct tdm_str name)
+const struct tdm_expr *tdm_kernel_unknown(const struct tdm_kernel_reader *reader, struct tdm_str name)
 {
 	const char *copy = tdm_arena_text(reader->arena, name);
-	return copy != NULL ? tdm_expr_name(reader->arena, tdm_str_of(copy)) : &tdm_expr_nothing;
+	struct tdm_expr *expr = copy != NULL ? tdm_arena_take(reader->arena, sizeof *expr) : NULL;
+	if (expr == NULL)
+		return &tdm_expr_nothing;
+	*expr = *tdm_expr_name(reader->arena, tdm_str_of(copy));
+	expr->opaque = expr;
+	return expr;
 }
 
 static int declare_one(struct tdm_kernel_reader *reader, uint32_t declaration, uint32_t declarator, uint32_t end)
@@ -146,7 +151,7 @@ static int declare_one(struct tdm_kernel_reader *reader, uint32_t declaration, u
 	const struct tdm_kernel_variable *other = tdm_kernel_variable_find(reader, name);
 	bool is_either = reader->preproc != 0 && other != NULL && other->end == end; /* of an #if and its #else */
 	if (value == NULL || is_changing || is_either)
-		value = unknown_name(reader, name);
+		value = tdm_kernel_unknown(reader, name);
 	return add_variable(reader,
 		(struct tdm_kernel_variable){ .name = name, .value = value, .end = end, .is_buffer = is_buffer });
 }
@@ -171,7 +176,7 @@ int tdm_kernel_declare_parameter(struct tdm_kernel_reader *reader, uint32_t node
 	const char *copy = tdm_arena_text(reader->arena, name);
 	bool is_changing = tdm_map_find(&reader->changing, tdm_str_hash(name)) != TDM_MAP_NONE;
 	const struct tdm_expr *value = copy == NULL  ? &tdm_expr_nothing
-				       : is_changing ? tdm_expr_name(reader->arena, tdm_str_of(copy))
+				       : is_changing ? tdm_kernel_unknown(reader, name)
 						     : tdm_expr_parameter(reader->arena, tdm_str_of(copy));
 	return add_variable(
 		reader, (struct tdm_kernel_variable){

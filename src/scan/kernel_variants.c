@@ -127,11 +127,12 @@ static int read_variant(
 {
 	struct tdm_syntax syntax = { 0 };
 	struct tdm_file_walk inner = *walk;
-	struct tdm_kernel_code more = { .is_whole = true, .line_is_conditional = lines->is_conditional };
+	struct tdm_kernel_code more = { .is_whole = true };
+	bool has_ops;
 	int err = tdm_syntax_parse(&syntax, walk->parser, text);
 	inner.syntax = &syntax;
 	if (err == 0)
-		err = tdm_kernel_read_code(&inner, &more, NULL);
+		err = tdm_kernel_read_code(&inner, lines->is_conditional, &more, &has_ops);
 	if (err == 0 && more.is_whole && more.has_main) {
 		for (uint32_t i = 1; i <= walk->line_count; i++)
 			lines->is_covered[i] |= lines->is_kept[i];

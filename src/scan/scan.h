@@ -86,6 +86,7 @@ struct tdm_scan_branch {
 struct tdm_scan_program {
 	const char *name; /* "UpdateCacheMultiCoreProgramFactory::create_descriptor" */
 	uint32_t line;
+	bool calls_creator; /* it calls functions that may create more and were not followed */
 };
 
 struct tdm_scan_buffer {
@@ -120,6 +121,8 @@ struct tdm_scan_buffer {
 /* A kernel that the host code creates. kernel_*.c fill what is below the line. */
 struct tdm_scan_kernel {
 	uint32_t file, line;
+	uint32_t defined_line; /* of the object that describes it, in a lambda or helper of the same file; else the same
+				*/
 	uint32_t program;
 	const char *name;                   /* unique_id of a KernelSpec; "" when it has none */
 	const char *source;                 /* the path, as far as it is known: "a.cpp" or an expression */

@@ -223,6 +223,17 @@ static void what_cannot_be_judged_is_counted(void **state)
 	done(&world);
 }
 
+static void functions_that_create_more_are_no_mismatch(void **state)
+{
+	struct world world;
+	(void)state;
+	scan_folder(&world, "beside");
+	assert_int_equal(world.mismatches.count, 0);
+	assert_int_equal(world.mismatches.unjudged[TDM_MISMATCH_NOT_CREATED][TDM_UNJUDGED_HOST_BUFFERS], 2);
+	assert_int_equal(world.mismatches.unjudged[TDM_MISMATCH_NOBODY_PUSHES][TDM_UNJUDGED_HOST_KERNELS], 1);
+	done(&world);
+}
+
 /* A wait after which a branch may have returned, or that is in one, is no certain wait. */
 static void branches_make_operations_conditional(void **state)
 {
@@ -244,6 +255,29 @@ static void branches_make_operations_conditional(void **state)
 		if (!code->functions[0].steps[i].is_call)
 			assert_int_equal(code->functions[0].steps[i].is_conditional, is_conditional[at++]);
 	assert_int_equal(at, 5);
+	done(&world);
+}
+
+/* A variable that changes is not the constant of the same name outside. */
+static void variables_hide_constants(void **state)
+{
+	static const char text[] = "constexpr uint32_t cb = 5;\n"
+				   "void create(Program &program) {\n"
+				   "  CreateKernel(program, \"kernel.cpp\", cores, ComputeConfig{});\n"
+				   "}\n"
+				   "void kernel_main() {\n"
+				   "  cb_push_back(cb, 1);\n"
+				   "  uint32_t cb = 3;\n"
+				   "  cb++;\n"
+				   "  cb_push_back(cb, 1);\n"
+				   "}\n";
+	struct world world;
+	char uses[200];
+	(void)state;
+	scan_text(&world, text);
+	assert_int_equal(world.scan.files[0].kernel_count, 1);
+	assert_string_equal(
+		uses_text(&world.scan.files[0].kernels[0], uses, sizeof uses), "push_back 5 x1; push_back cb x1");
 	done(&world);
 }
 
@@ -337,7 +371,9 @@ int main(void)
 		cmocka_unit_test(helpers_templates_and_lambdas),
 		cmocka_unit_test(mismatches_of_each_kind),
 		cmocka_unit_test(what_cannot_be_judged_is_counted),
+		cmocka_unit_test(functions_that_create_more_are_no_mismatch),
 		cmocka_unit_test(branches_make_operations_conditional),
+		cmocka_unit_test(variables_hide_constants),
 		cmocka_unit_test(branches_of_the_preprocessor_are_read_apart),
 		cmocka_unit_test(other_containers_are_no_buffers),
 		cmocka_unit_test(hostile_texts_are_survived),
