@@ -1,5 +1,6 @@
 /* The part of `tidemark report` about sources: what `tidemark scan` shows without further options. */
 #include "analyze/scan_budget.h"
+#include "analyze/scan_kernels.h"
 #include "base/err.h"
 #include "base/progress.h"
 #include "cli/report_parts.h"
@@ -12,6 +13,7 @@ struct work {
 	struct tdm_scan scan;
 	struct tdm_scan_budgets budgets;
 	struct tdm_budgets named;
+	struct tdm_mismatches mismatches;
 	struct tdm_findings findings;
 };
 
@@ -30,15 +32,18 @@ static int scan_paths(const struct tdm_report_item *item, struct work *work, str
 	return err;
 }
 
-/* Budgets, and findings about them. 0 or a negative code. */
+/* Budgets and kernels, and findings about them. 0 or a negative code. */
 static int judge(const struct tdm_card *card, struct work *work, struct tdm_diag *diag)
 {
 	struct tdm_l1_map map;
 	uint64_t l1_bytes = tdm_l1_map(card, NULL, &map, diag) == 0 ? map.span[TDM_L1_GAP].size : TDM_BYTES_UNKNOWN;
 	int err = tdm_scan_budgets_make(&work->scan, 0, l1_bytes, &work->budgets);
 	err = err != 0 ? err : tdm_scan_budgets_named(&work->budgets, &work->named);
+	err = err != 0 ? err : tdm_kernels_join(&work->scan, NULL);
+	err = err != 0 ? err : tdm_kernels_match(&work->scan, &work->mismatches);
 	if (err != 0)
 		return tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err));
+	tdm_scan_kernels_judge(&work->scan, &work->mismatches, &work->findings);
 	tdm_scan_budgets_judge(&work->budgets, (double)NAN, &work->findings);
 	tdm_findings_sort(&work->findings);
 	return 0;
@@ -60,6 +65,7 @@ static void show(struct tdm_report_request *request, const struct tdm_report_ite
 		.budgets = &work->budgets,
 		.named = &work->named,
 		.findings = &work->findings,
+		.mismatches = &work->mismatches,
 		.card = &request->card,
 		.paths = item->paths,
 		.term = request->term,
@@ -86,6 +92,7 @@ void tdm_report_scan(
 		part->is_empty = true;
 	}
 	tdm_findings_done(&work.findings);
+	tdm_mismatches_done(&work.mismatches);
 	tdm_budgets_done(&work.named);
 	tdm_scan_budgets_done(&work.budgets);
 	tdm_scan_done(&work.scan);
