@@ -17,8 +17,7 @@ enum { SHAPES = 11, LAMBDA = 7, OTHERS_FOR_ONE = 3 };
 static const char head[] = "#include <tt-metalium/host_api.hpp>\n"
 			   "namespace ttnn::operations::bench {\n"
 			   "using namespace tt;\n"
-			   "using namespace tt::tt_metal;\n"
-			   "constexpr uint32_t depth = 2;\n";
+			   "using namespace tt::tt_metal;\n";
 
 /* One for each shape: the body of a function, with the number of the buffer. */
 static const char *const shapes[SHAPES] = {
@@ -108,6 +107,7 @@ static void put_factory(struct tdm_buf *out, int number)
 	tdm_buf_printf(out,
 		"ProgramDescriptor create_%d(const Tensor& input, const CoreRangeSet& all_cores, uint32_t Wt) {\n"
 		"    ProgramDescriptor desc;\n    Program program;\n    ProgramSpec spec;\n"
+		"    constexpr uint32_t depth = 2;\n"
 		"    const auto format = DataFormat::%s;\n",
 		number, number % 2 == 0 ? "Float16_b" : "Float32");
 	for (int i = 0; i < 6; i++) {

@@ -1,5 +1,5 @@
 /* Assignments: to variables, to members of objects, to elements of lists. */
-#include "scan/host.h"
+#include "scan/host_parts.h"
 
 static const struct tdm_str no_text = { "", 0 };
 

@@ -1,5 +1,5 @@
 /* Calls: functions whose meaning is known, helpers that are followed, and those that are not. */
-#include "scan/host.h"
+#include "scan/host_parts.h"
 
 static const struct tdm_str no_text = { "", 0 };
 

@@ -1,5 +1,5 @@
 /* Objects to entries: buffers and kernels, and the places in the text that they come from. */
-#include "scan/host.h"
+#include "scan/host_parts.h"
 
 #include "scan/place.h"
 

@@ -1,5 +1,5 @@
 /* Names and what they stand for. */
-#include "scan/host.h"
+#include "scan/host_parts.h"
 
 struct host_binding *host_bind(struct host_frame *frame, enum host_binding_kind kind, struct tdm_str name)
 {

@@ -1,5 +1,5 @@
 /* Evaluates C++ expressions: to numbers, formats, lists and objects where the source says so, else to expressions. */
-#include "scan/host.h"
+#include "scan/host_parts.h"
 
 #include <stdlib.h>
 

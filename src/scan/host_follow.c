@@ -3,7 +3,7 @@
  * the caller, so that what a helper makes is described in the caller's terms. A function is followed only if it is a
  * helper; whether it is one is found by walking it once by itself, with its parameters unknown.
  */
-#include "scan/host.h"
+#include "scan/host_parts.h"
 
 #include <stdlib.h>
 

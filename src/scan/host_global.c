@@ -1,5 +1,5 @@
 /* Names that no function declares: the runtime's own constants, and what the project defines. */
-#include "scan/host.h"
+#include "scan/host_parts.h"
 
 #include "scan/cpp_literal.h"
 

@@ -1,5 +1,5 @@
 /* Objects that describe buffers and kernels: made, filled, handed over. */
-#include "scan/host.h"
+#include "scan/host_parts.h"
 
 static const struct tdm_str no_text = { "", 0 };
 

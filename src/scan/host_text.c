@@ -1,5 +1,5 @@
 /* Names and texts of nodes, and which nodes matter. */
-#include "scan/host.h"
+#include "scan/host_parts.h"
 
 static const struct tdm_str no_text = { "", 0 };
 

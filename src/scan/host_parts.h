@@ -11,8 +11,8 @@
  *
  *     frame:  source ── text and tree    env ── bindings    branch ── the ifs around    site ── the call in the file
  */
-#ifndef TDM_SCAN_HOST_H
-#define TDM_SCAN_HOST_H
+#ifndef TDM_SCAN_HOST_PARTS_H
+#define TDM_SCAN_HOST_PARTS_H
 
 #include "scan/file_walk.h"
 #include "scan/project.h"
@@ -204,6 +204,9 @@ bool host_may_change(struct tdm_str function);
 void host_note_changed(struct host_frame *frame, uint32_t argument);
 const struct tdm_expr *host_unwrapped(const struct tdm_expr *list);
 const struct tdm_expr *host_field_value(struct tdm_str field, const struct tdm_expr *value);
+
+/* host_hot.c: the bytes of such names, ascending; *hot is the caller's. 0 or -ENOMEM */
+int host_find_hot(struct host *host, uint32_t **hot, size_t *count);
 
 /* host_walk.c */
 void host_walk_body(struct host_frame *frame, uint32_t body);
