@@ -1,12 +1,9 @@
 /* The kernels of a scan: where they are created, their source, and what they do with buffers. */
 #include <inttypes.h>
 
-#include "base/wrap.h"
 #include "report/report_put.h"
 #include "report/scan_report.h"
 #include "scan/kernel_code.h"
-
-enum { BELOW_INDENT = 8 };
 
 static const struct tdm_scan_kernel_row *row_of(const struct tdm_field *field)
 {
@@ -53,9 +50,8 @@ static void put_more(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct tdm_scan_kernel *kernel = row_of(field)->kernel;
 	const struct tdm_scan_report *report = field->table->context;
-	struct tdm_buf text, shown;
+	struct tdm_buf text;
 	tdm_buf_init(&text);
-	tdm_buf_init(&shown);
 	if (kernel->code != NULL)
 		tdm_buf_printf(&text, "%" PRIu32 " lines, complexity %" PRIu32, kernel->code->code_lines,
 			kernel->code->complexity);
@@ -63,12 +59,7 @@ static void put_more(const struct tdm_field *field, struct tdm_buf *out)
 		tdm_buf_puts(&text, "its source is not among the scanned files");
 	put_action(kernel->uses, TDM_KERNEL_WAIT, "waits on ", &text);
 	put_action(kernel->uses, TDM_KERNEL_PUSH, "pushes ", &text);
-	tdm_cell_put(&shown, tdm_buf_str(&text), 0, report->term.utf8);
-	tdm_buf_fill(out, ' ', BELOW_INDENT);
-	tdm_wrap(out, tdm_buf_str(&shown), (struct tdm_wrap){ BELOW_INDENT, BELOW_INDENT, report->term.width });
-	out->failed |= text.failed || shown.failed;
-	tdm_buf_done(&text);
-	tdm_buf_done(&shown);
+	tdm_scan_put_below(report, &text, out);
 }
 
 static const struct tdm_kernel_code *code_of(const struct tdm_field *field)

@@ -35,6 +35,9 @@ void tdm_scan_checks_json(const struct tdm_mismatches *mismatches, struct tdm_js
 
 /* scan_tables.c and scan_kernel_table.c: the tables, made from one list of columns for text and JSON. */
 
+/* Writes a text below a row, folded and indented, and releases it; nothing when it is empty. */
+void tdm_scan_put_below(const struct tdm_scan_report *report, struct tdm_buf *text, struct tdm_buf *out);
+
 struct tdm_scan_buffer_row {
 	const struct tdm_scan_file *file;
 	const struct tdm_scan_buffer *buffer;

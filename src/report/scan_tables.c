@@ -81,6 +81,20 @@ void tdm_scan_rows_done(struct tdm_scan_rows *rows)
 	*rows = (struct tdm_scan_rows){ 0 };
 }
 
+void tdm_scan_put_below(const struct tdm_scan_report *report, struct tdm_buf *text, struct tdm_buf *out)
+{
+	struct tdm_buf shown;
+	tdm_buf_init(&shown);
+	tdm_cell_put(&shown, tdm_buf_str(text), 0, report->term.utf8);
+	if (shown.len != 0) {
+		tdm_buf_fill(out, ' ', BELOW_INDENT);
+		tdm_wrap(out, tdm_buf_str(&shown), (struct tdm_wrap){ BELOW_INDENT, BELOW_INDENT, report->term.width });
+	}
+	out->failed |= text->failed || shown.failed;
+	tdm_buf_done(&shown);
+	tdm_buf_done(text);
+}
+
 /* Buffers. */
 
 static const struct tdm_scan_buffer *buffer_of(const struct tdm_field *field)
@@ -167,9 +181,8 @@ static void put_more(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct tdm_scan_buffer *buffer = buffer_of(field);
 	const struct tdm_scan_report *report = field->table->context;
-	struct tdm_buf text, shown;
+	struct tdm_buf text;
 	tdm_buf_init(&text);
-	tdm_buf_init(&shown);
 	if (buffer->total.text[0] != '\0' && buffer->total.expr != NULL && buffer->total.expr->op != TDM_EXPR_NUMBER)
 		tdm_buf_puts(&text, buffer->total.text);
 	if (buffer->total.bytes == TDM_BYTES_UNKNOWN)
@@ -179,14 +192,7 @@ static void put_more(const struct tdm_field *field, struct tdm_buf *out)
 			buffer->is_view ? "view" : "may be a view", buffer->view_of);
 	if (buffer->missing[0] != '\0')
 		tdm_buf_printf(&text, "%snot understood: %s", text.len != 0 ? "; " : "", buffer->missing);
-	if (text.len != 0) {
-		tdm_cell_put(&shown, tdm_buf_str(&text), 0, report->term.utf8);
-		tdm_buf_fill(out, ' ', BELOW_INDENT);
-		tdm_wrap(out, tdm_buf_str(&shown), (struct tdm_wrap){ BELOW_INDENT, BELOW_INDENT, report->term.width });
-	}
-	out->failed |= text.failed || shown.failed;
-	tdm_buf_done(&text);
-	tdm_buf_done(&shown);
+	tdm_scan_put_below(report, &text, out);
 }
 
 #define BUFFER(member)        TDM_VIA(struct tdm_scan_buffer_row, buffer, struct tdm_scan_buffer, member)

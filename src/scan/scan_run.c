@@ -335,6 +335,8 @@ static int run_with(struct run *run, struct tdm_project *project)
 	run->paths = calloc(run->scan->file_count + 1, sizeof *run->paths);
 	project->paths = run->paths;
 	int err = run->paths != NULL ? index_files(run) : -ENOMEM;
+	for (size_t i = 0; run->options->progress != NULL && i < run->scan->file_count; i++)
+		run->options->progress->total += run->scan->files[i].bytes;
 	if (err == 0)
 		err = run_workers(run);
 	free(run->paths);

@@ -73,17 +73,19 @@ static const char *say_limit(const struct contents *contents, struct tdm_bounds 
 {
 	struct tdm_buf buf;
 	char bytes[TDM_BYTES_CAP];
+	bool is_bounded = bounds.max != INT64_MAX && bounds.max >= 0;
 	tdm_buf_init(&buf);
-	if (bounds.max != INT64_MAX)
+	if (is_bounded)
 		tdm_buf_printf(
 			&buf, "it is at most %s", tdm_format_bytes_short(bytes, sizeof bytes, (uint64_t)bounds.max));
-	else
+	if (!is_bounded && contents->min != NULL) {
 		tdm_buf_puts(&buf, "it is limited by ");
-	if (bounds.max == INT64_MAX) {
 		tdm_expr_print(contents->min, &buf);
 	} else if (contents->choice != NULL) {
-		tdm_buf_puts(&buf, ", chosen by ");
+		tdm_buf_puts(&buf, is_bounded ? ", chosen by " : "it is chosen by ");
 		tdm_expr_print(contents->choice->args[0], &buf);
+	} else if (!is_bounded) {
+		tdm_buf_puts(&buf, "it does not grow with anything that is known");
 	}
 	return taken(&buf, arena);
 }
