@@ -10,6 +10,8 @@ static const char *reason(const struct tdm_picture_process *process, const struc
 {
 	const struct tdm_picture_amount *amount = &holding->kinds[kind];
 	const struct tdm_statistics *said = &holding->statistics[kind];
+	if (amount->is_estimated)
+		return "Tidemark's figure is an estimate: of some buffers it is not known what they take of each bank.";
 	if (tdm_is_some(process->lost) || process->refused != 0)
 		return "Reports of this process were lost: Tidemark's figure is not complete.";
 	if (tdm_is_some(amount->double_frees) || tdm_is_some(amount->unknown_frees))
@@ -29,10 +31,10 @@ static void add_difference(const struct tdm_picture *picture, uint32_t index, un
 	const struct tdm_holding *holding = &picture->holdings[index];
 	const struct tdm_picture_process *process = &picture->processes[holding->process];
 	const struct tdm_statistics *said = &holding->statistics[kind];
-	bool differs = said->allocated != said->ours;
+	bool differs = said->allocated != said->ours, is_estimated = holding->kinds[kind].is_estimated;
 	struct tdm_finding *finding =
 		tdm_findings_add(found, TDM_FAMILY_RUN, differs ? "statistics_differ" : "statistics_differed",
-			differs ? TDM_FINDING_WARNING : TDM_FINDING_INFO);
+			differs && !is_estimated ? TDM_FINDING_WARNING : TDM_FINDING_INFO);
 	finding->bytes = differs ? tdm_max(said->allocated, said->ours) - tdm_min(said->allocated, said->ours) : 0;
 	tdm_about_holding(picture, index, &finding->about);
 	finding->about.kind = (uint8_t)kind;
@@ -54,8 +56,8 @@ static void add_difference(const struct tdm_picture *picture, uint32_t index, un
 	tdm_findings_figure(found, "reports", TDM_UNIT_COUNT, said->reports);
 	tdm_findings_figure(found, "differing", TDM_UNIT_COUNT, said->differing);
 	tdm_findings_advise(found, NULL, "%s",
-		differs ? reason(process, holding, kind)
-			: "Buffers that came or went while the runtime was asked explain it.");
+		differs || is_estimated ? reason(process, holding, kind)
+					: "Buffers that came or went while the runtime was asked explain it.");
 }
 
 void tdm_statistics_check(const struct tdm_picture *picture, uint32_t process, struct tdm_findings *findings)

@@ -170,10 +170,9 @@ void tdm_metal_device_opened(struct tdm_metal_runtime *runtime, const void *mesh
 	errno = caller_errno;
 }
 
-static bool has_end_hook(const struct tdm_metal_runtime *runtime)
+static bool tells_of_ends(const struct tdm_metal_runtime *runtime)
 {
-	return runtime->next[TDM_HOOK_allocator_end] != NULL || runtime->next[TDM_HOOK_allocator_end_1] != NULL ||
-	       runtime->next[TDM_HOOK_allocator_end_55] != NULL || runtime->next[TDM_HOOK_allocator_end_55_1] != NULL;
+	return __atomic_load_n(&runtime->has_ends, __ATOMIC_RELAXED);
 }
 
 struct tdm_metal_allocator *tdm_metal_allocator_slow(
@@ -182,7 +181,7 @@ struct tdm_metal_allocator *tdm_metal_allocator_slow(
 	int caller_errno = errno;
 	uint32_t generation = __atomic_load_n(&tdm_metal_generation, __ATOMIC_ACQUIRE);
 	struct tdm_metal_allocator *found = tdm_metal_allocator_find(allocator);
-	if (found != NULL && found->device != device && !has_end_hook(runtime)) {
+	if (found != NULL && found->device != device && !tells_of_ends(runtime)) {
 		tdm_metal_allocator_empty(allocator); /* it ended unseen, and another one has its address */
 		tdm_metal_allocator_end(allocator);
 		found = NULL;
@@ -423,7 +422,7 @@ static void ask_others(const struct tdm_metal_allocator *allocator)
 	tdm_metal_lock();
 	for (size_t i = 0; i < allocator_count; i++) {
 		struct tdm_metal_allocator *other = allocators[i];
-		bool is_due = other != allocator && asking_of(other) == TDM_METAL_USED && has_end_hook(other->runtime);
+		bool is_due = other != allocator && asking_of(other) == TDM_METAL_USED && tells_of_ends(other->runtime);
 		for (size_t k = 0; k < allocator->chip_count && is_due; k++)
 			if (is_live_on(other, allocator->chips[k])) {
 				others[count++] = other;

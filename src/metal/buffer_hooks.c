@@ -178,14 +178,22 @@ static inline void look(struct tdm_metal_runtime *runtime, const void *buffer, s
 }
 
 /* L1_SMALL is what follows L1, and traces follow DRAM, where the type is not known. */
+static __attribute__((noinline)) uint32_t kind_by_address(
+	const struct sight *sight, const struct tdm_metal_allocator *allocator, uint64_t address)
+{
+	bool is_l1 = sight->kind == TIDEMARK_L1;
+	uint64_t end = is_l1 ? allocator->l1_end : allocator->dram_end;
+	if (!is_l1 && sight->kind != TIDEMARK_DRAM)
+		return sight->kind;
+	if (end == 0 && (is_l1 || allocator->runtime->ask.buffer_is_trace == NULL))
+		tdm_metal_remark_once("metal: buffers of L1_SMALL are shown as L1, or traces as DRAM: the functions "
+				      "that tell them apart are missing");
+	return end == 0 || address < end ? sight->kind : is_l1 ? TIDEMARK_L1_SMALL : TIDEMARK_TRACE;
+}
+
 static inline uint32_t kind_at(const struct sight *sight, const struct tdm_metal_allocator *allocator, uint64_t address)
 {
-	if (!sight->is_vague)
-		return sight->kind;
-	return sight->kind == TIDEMARK_L1 && allocator->l1_end != 0 && address >= allocator->l1_end ? TIDEMARK_L1_SMALL
-	       : sight->kind == TIDEMARK_DRAM && allocator->dram_end != 0 && address >= allocator->dram_end
-		       ? TIDEMARK_TRACE
-		       : sight->kind;
+	return sight->is_vague ? kind_by_address(sight, allocator, address) : sight->kind;
 }
 
 static inline uint64_t id_of(const struct tdm_metal_allocator *allocator, uint32_t address)
@@ -533,9 +541,12 @@ static __attribute__((noinline)) void note_untracked(
 							    runtime->next[TDM_HOOK_deallocate_buffer_56] == NULL &&
 							    runtime->next[TDM_HOOK_deallocate_buffer_55] == NULL);
 	uintptr_t word;
-	if (is_only_source && runtime->ask.buffer_address != NULL && tdm_metal_copy(&word, buffer, sizeof word) &&
-		runtime->ask.buffer_address(buffer) != 0)
-		report_release(runtime, NULL, buffer);
+	if (!is_only_source || runtime->ask.buffer_address == NULL || !tdm_metal_copy(&word, buffer, sizeof word) ||
+		runtime->ask.buffer_address(buffer) == 0)
+		return;
+	struct tdm_metal_allocator *allocator = report_release(runtime, NULL, buffer);
+	if (allocator != NULL) /* what it said last no longer holds; it releases the buffer after this */
+		__atomic_store_n(&allocator->asking, TDM_METAL_USED, __ATOMIC_RELAXED);
 }
 
 #define TRACK(id, buffer_type, note)                          \
@@ -565,17 +576,18 @@ EMPTY(deallocate_buffers)
 EMPTY(deallocate_buffers_56)
 EMPTY(deallocate_buffers_55)
 
-#define END(id)                                               \
-	void tdm_hook_##id(void *allocator)                   \
-	{                                                     \
-		TDM_METAL_ENTER(id)                           \
-		USE_ALLOCATOR();                              \
-		if (tdm_metal_is_on(runtime)) {               \
-			tdm_metal_count(TDM_HOOK_##id);       \
-			tdm_metal_allocator_empty(allocator); \
-		}                                             \
-		tdm_metal_allocator_end(allocator);           \
-		TDM_METAL_NEXT(id)(allocator);                \
+#define END(id)                                                               \
+	void tdm_hook_##id(void *allocator)                                   \
+	{                                                                     \
+		TDM_METAL_ENTER(id)                                           \
+		USE_ALLOCATOR();                                              \
+		__atomic_store_n(&runtime->has_ends, true, __ATOMIC_RELAXED); \
+		if (tdm_metal_is_on(runtime)) {                               \
+			tdm_metal_count(TDM_HOOK_##id);                       \
+			tdm_metal_allocator_empty(allocator);                 \
+		}                                                             \
+		tdm_metal_allocator_end(allocator);                           \
+		TDM_METAL_NEXT(id)(allocator);                                \
 	}
 END(allocator_end)
 END(allocator_end_1)

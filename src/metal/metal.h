@@ -73,6 +73,8 @@ struct tdm_metal_runtime {
 	void *handle;              /* for dlsym() */
 	bool is_distrusted;        /* it gave nonsense: calls are passed on, and nothing is asked or reported */
 	bool has_allocations;      /* allocate_buffer() was called */
+	bool has_ends;             /* the end of an allocator was seen: a name alone is no proof that it is called */
+	bool has_lives;            /* so was the beginning or the end of a program */
 	bool is_by_tracker; /* buffers are reported by track_allocate(), because allocate_buffer() cannot be hooked */
 	bool is_explained;  /* what is not seen of it was said */
 };

@@ -349,14 +349,15 @@ void tdm_hook_unregister_program(void *device, void *program)
 		tdm_programs_end_items(program, TIDEMARK_CB, chip);
 }
 
-#define END(id, type)                              \
-	void tdm_hook_##id(type program)           \
-	{                                          \
-		TDM_METAL_ENTER(id)                \
-		TDM_METAL_NEXT(id)(program);       \
-		count_end(runtime, TDM_HOOK_##id); \
-		if (!tdm_programs_is_empty())      \
-			tdm_programs_end(program); \
+#define END(id, type)                                                          \
+	void tdm_hook_##id(type program)                                       \
+	{                                                                      \
+		TDM_METAL_ENTER(id)                                            \
+		__atomic_store_n(&runtime->has_lives, true, __ATOMIC_RELAXED); \
+		TDM_METAL_NEXT(id)(program);                                   \
+		count_end(runtime, TDM_HOOK_##id);                             \
+		if (!tdm_programs_is_empty())                                  \
+			tdm_programs_end(program);                             \
 	}
 END(program_end, void *)
 END(program_end_2, void *)

@@ -13,7 +13,7 @@
 #define NO_DFBS                                                                                                        \
 	"metal: dataflow buffers are not seen: the runtime's list of them is not as expected, or their allocation is " \
 	"not called as a function"
-#define NO_CODE        "metal: kernel code is not seen: this release does not say when a program begins or ends"
+#define NO_CODE        "metal: kernel code of some programs is not seen: nothing had said when a program begins or ends"
 #define NO_SCRATCHPADS "metal: scratchpads are not seen: this program has some, but no function gives their places"
 
 enum { MARKS_MAX = 256, OBJECT_SET = 16, OBJECT_SIZES = 40, OBJECT_BYTES = 48, BINARIES_MAX = 16, SIZE_MAX_MIB = 64 };
@@ -59,8 +59,7 @@ static void kernel_name(struct tdm_metal_runtime *runtime, const void *kernel, c
  * asked, which are gone. */
 static bool tells_programs_apart(const struct tdm_metal_runtime *runtime)
 {
-	return runtime->next[TDM_HOOK_program_created] != NULL || runtime->next[TDM_HOOK_program_destroyed] != NULL ||
-	       runtime->next[TDM_HOOK_program_end] != NULL || runtime->next[TDM_HOOK_program_end_2] != NULL;
+	return __atomic_load_n(&runtime->has_lives, __ATOMIC_RELAXED);
 }
 
 static void see_kernel(

@@ -201,6 +201,16 @@ static void *find_interposer(const struct tdm_metal_runtime *runtime, const char
 	return is_other ? found : NULL;
 }
 
+/* Whether the runtime has the class AllocatorImpl, as far as any of its functions shows. */
+static bool has_allocator_impl(void *handle)
+{
+	for (size_t i = 0; i < tdm_metal_symbol_count; i++)
+		if (strstr(tdm_metal_symbols[i].symbol, "13AllocatorImpl") != NULL &&
+			find_in(handle, tdm_metal_symbols[i].symbol) != NULL)
+			return true;
+	return false;
+}
+
 static void find_functions(struct tdm_metal_runtime *runtime)
 {
 	struct tdm_metal_ask *ask = &runtime->ask;
@@ -236,7 +246,7 @@ static void find_functions(struct tdm_metal_runtime *runtime)
 		memcpy((char *)&runtime->view + i * sizeof found, &found, sizeof found);
 	}
 	/* Where AllocatorImpl is, Allocator is another class with the same functions. */
-	bool is_new = runtime->next[TDM_HOOK_allocate_buffer] != NULL;
+	bool is_new = has_allocator_impl(handle);
 #define X(field, symbol, ...)                                                          \
 	if (ask->field == NULL && !(is_new && strstr(symbol, "9Allocator") != NULL)) { \
 		void *found = find_in(handle, symbol);                                 \

@@ -84,7 +84,7 @@ static void put_head(
 	tdm_buf_puts(out, "\n  ");
 	if (who->life == TDM_LIFE_ENDED)
 		tdm_put_styled(out, term, TDM_STYLE_YELLOW,
-			process->crashed    ? "killed or crashed (post-mortem)"
+			process->crashed    ? "killed or crashed, or left by _exit (post-mortem)"
 			: process->replaced ? "replaced by exec (post-mortem)"
 			: who->is_on_behalf ? "ended (post-mortem)"
 					    : "ended by itself (post-mortem)");

@@ -189,13 +189,16 @@ static void put_nothing(const struct tdm_live_report *report, const struct tdm_r
 		tdm_cell_text(out, end->program, report->term.utf8);
 		tdm_buf_printf(out, " %s\n", end->bar);
 	} else
-		tdm_buf_puts(out, end->is_preloaded
-					  ? "Programs are seen when they load tt-metal or are\n"
-					    "tidemark: built with libtidemark; static and setuid programs, and those "
-					    "that set TIDEMARK=0, are not.\n"
-					  : "Programs are seen when they, or the runtime that\n"
-					    "tidemark: they use, are built with libtidemark; setuid programs, and "
-					    "those that set TIDEMARK=0, are not.\n");
+		tdm_buf_puts(
+			out, end->is_preloaded
+				     ? "Programs are seen when they load tt-metal or are\n"
+				       "tidemark: built with libtidemark; static and setuid programs, and those "
+				       "that set TIDEMARK=0, are not.\n"
+				       "tidemark: `tidemark doctor --metal LIBRARY` says whether a build of tt-metal "
+				       "can be watched.\n"
+				     : "Programs are seen when they, or the runtime that\n"
+				       "tidemark: they use, are built with libtidemark; setuid programs, and "
+				       "those that set TIDEMARK=0, are not.\n");
 }
 
 void tdm_run_text(const struct tdm_live_report *report, const struct tdm_run_end *end, struct tdm_buf *out)

@@ -92,6 +92,7 @@ The code is the program's; its output is untouched.
   tidemark: true ended with code 0 after TIME
   tidemark: it made no ledger: it reported no device memory. Programs are seen when they load tt-metal or are
   tidemark: built with libtidemark; static and setuid programs, and those that set TIDEMARK=0, are not.
+  tidemark: `tidemark doctor --metal LIBRARY` says whether a build of tt-metal can be watched.
   $ tidemark run --no-preload -- true 2>&1 | calm
   tidemark: true ended with code 0 after TIME
   tidemark: it made no ledger: it reported no device memory. Programs are seen when they, or the runtime that

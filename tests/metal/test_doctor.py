@@ -162,6 +162,9 @@ class Releases(Case):
         """It has all functions, but calls them without a table that a preload could change."""
         told = {form: "its own calls never leave it" in self.look_at(form) for form in (*RELEASES, "bound")}
         self.assertEqual(told, {**{release: False for release in RELEASES}, "bound": True})
+        self.assertIn(" seen: buffers", self.look_at("today"))
+        self.assertNotIn(" seen: buffers", self.look_at("bound"))
+        self.assertIn("seen in part or not at all: buffers", self.look_at("bound"))
 
 
 if __name__ == "__main__":

@@ -137,6 +137,12 @@ class Ends(Case):
                 for name in os.listdir(self.directory): # the next release begins anew
                     subprocess.run(["rm", "-r", os.path.join(self.directory, name)], check=True)
 
+    def test_a_forked_worker_is_not_called_killed(self):
+        """Python's workers end by _exit(), which runs nothing that could close a ledger."""
+        done, summary = self.run_and_summarise(PROGRAMS, "fork")
+        self.assertEqual(sorted(p["closed"] for p in summary["processes"]), [False, True])
+        self.assertEqual(done.stderr.count("  killed or crashed, or left by _exit (post-mortem)"), 1)
+
     def test_exec(self):
         for release in ("v0.57", "today"):
             with self.subTest(release=release):

@@ -245,7 +245,7 @@ static void explains_a_difference(void **context)
 	holding->statistics[TDM_KIND_DRAM] = (struct tdm_statistics){ 5, 4096, 0, 0, 1024, 2, 0 };
 	static const char *const reasons[] = { "allocated before the tracking began, or by a way that is not seen",
 		"another allocator of the device", "Buffers were freed that Tidemark does not know",
-		"Reports of this process were lost" };
+		"Reports of this process were lost", "Tidemark's figure is an estimate" };
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
 		if (i == 1)
 			holding->statistics[TDM_KIND_DRAM].ours = 8192;
@@ -253,8 +253,11 @@ static void explains_a_difference(void **context)
 			holding->kinds[TDM_KIND_DRAM].unknown_frees = 1;
 		else if (i == 3)
 			world.make.processes[0].lost = 1;
+		else if (i == 4)
+			holding->kinds[TDM_KIND_DRAM].is_estimated = true;
 		find(&world, 1);
 		assert_non_null(strstr(world.findings.advice[0].text, reasons[i]));
+		assert_int_equal(world.findings.list[0].severity, i == 4 ? TDM_FINDING_INFO : TDM_FINDING_WARNING);
 	}
 	end(&world);
 }

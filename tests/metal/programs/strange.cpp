@@ -187,6 +187,45 @@ static int fewer_kernels(int, char **)
 	return 0;
 }
 
+/* After a request that fails, allocators are asked what they have. */
+static void ask_for_too_much(standin_mesh *mesh)
+{
+	try {
+		standin_allocate(mesh, STANDIN_DRAM, 1ull << 42, 2048, nullptr);
+	} catch (const std::runtime_error &) {
+		printf("no room\n");
+	}
+}
+
+/* A part of a mesh ends, and the mesh goes on. */
+static int part_ends(int, char **)
+{
+	standin_mesh *mesh = standin_open("n300", 1, 2, 32768, 4194304), *part = standin_submesh(mesh, 1, 1);
+	standin_buffer *kept = standin_allocate(mesh, STANDIN_DRAM, 4096, 2048, nullptr);
+	standin_release(standin_allocate(part, STANDIN_DRAM, 4096, 2048, nullptr));
+	standin_close(part);
+	standin_drop_mesh(part);
+	ask_for_too_much(mesh);
+	standin_release(kept);
+	end(mesh);
+	return 0;
+}
+
+/* An allocator is asked again for its figures, after another one of the same chip has released a buffer. */
+static int asked_again(int, char **)
+{
+	standin_mesh *mesh = standin_open("n150", 1, 1, 0, 0);
+	standin_buffer *kept = standin_allocate(mesh, STANDIN_DRAM, 4096, 2048, nullptr);
+	standin_buffer *bare = standin_allocate_bare(mesh, 0, STANDIN_DRAM, 4096, 2048);
+	ask_for_too_much(mesh);
+	standin_release(bare);
+	ask_for_too_much(mesh);
+	let_look();
+	standin_release(kept);
+	end(mesh);
+	return 0;
+}
+
 /* The environment is gone before the runtime is used. */
 static int no_environment(int, char **)
 {
@@ -225,6 +264,8 @@ const program strange_programs[] = {
 	{ "cancelled", cancelled },
 	{ "many_traces", many_traces },
 	{ "fewer_kernels", fewer_kernels },
+	{ "part_ends", part_ends },
+	{ "asked_again", asked_again },
 	{ "no_environment", no_environment },
 	{ "open_and_close", open_and_close },
 	{ nullptr, nullptr },
