@@ -55,6 +55,7 @@ extern const struct bench_subject bench_live;
 extern const struct bench_subject bench_log;
 extern const struct bench_subject bench_metal;
 extern const struct bench_subject bench_replay;
+extern const struct bench_subject bench_scan;
 extern const struct bench_subject bench_plot;
 extern const struct bench_subject bench_pressure;
 extern const struct bench_subject bench_server;

@@ -37,6 +37,7 @@ static const struct bench_subject *const subjects[] = {
 	&bench_plot,
 	&bench_pressure,
 	&bench_log,
+	&bench_scan,
 	NULL,
 };
 

@@ -1,7 +1,7 @@
 # The parts that a build with TDM_BARE leaves out: everything that needs an outside library. It is for processors for
 # which only a compiler and its C library are installed (preset aarch64). It still has the client library, its ledgers
 # and all their readers, the device model, and the daemon but for HTTP.
-set(TDM_BARE_WITHOUT_LAYERS plot tui cli) # cairo; ncurses; all
+set(TDM_BARE_WITHOUT_LAYERS plot tui scan cli) # cairo; ncurses; tree-sitter; all
 set(TDM_BARE_WITHOUT_FILES sources/graph_capture.c sources/capture_json.c sources/json_walk.c # yajl
 	state/remote_picture.c state/fleet.c sources/remote.c # yajl, curl
 	daemon/http.c daemon/daemon.c # libmicrohttpd
@@ -16,6 +16,7 @@ set(TDM_BARE_WITHOUT_TESTS
 	unit.remote_picture unit.fleet unit.budget fuzz.budget fuzz.remote_picture fuzz.http_request # sources/json_walk.c
 	unit.input                               # zlib, liblzma, libzstd
 	unit.ttnn_report fuzz.ttnn_report        # libsqlite3
+	unit.scan_expr unit.scan unit.scan_faults unit.scan_budget unit.scan_kernels fuzz.scan fuzz.scan_kernels fuzz.scan_python # scan
 	integration.torn # signals that an emulator delays
 	unit.symbolize) # libdw, without which no function has a name
 

@@ -282,8 +282,9 @@ static void find_remarks(const struct tdm_capture_exact *exact, struct tdm_findi
 		"circular or dataflow buffers use a tensor's memory and have no bytes of their own");
 	tdm_findings_counted(found, TDM_FINDING_INFO, "existing", NULL, before,
 		"buffer was there before the capture began", "buffers were there before the capture began");
-#define WITHOUT "of them in L1, whose bytes per core are not recorded: figures for one core are without them"
-	tdm_findings_counted(found, TDM_FINDING_INFO, "existing_banks", NULL, without_banks, WITHOUT, WITHOUT);
+#define WITHOUT "in L1 without their bytes per core: figures for one core do not include them"
+	tdm_findings_counted(found, TDM_FINDING_INFO, "existing_banks", NULL, without_banks,
+		"buffer from before the capture is " WITHOUT, "buffers from before the capture are " WITHOUT);
 	tdm_findings_counted(found, TDM_FINDING_INFO, "cached_programs", NULL, exact->cached_programs,
 		"program whose circular buffers are not in the capture: it was cached before, or it has none",
 		"programs whose circular buffers are not in the capture: they were cached before, or they have none");

@@ -26,6 +26,7 @@ enum tdm_finding_family {
 	TDM_FAMILY_FAILURE,
 	TDM_FAMILY_PRESSURE,
 	TDM_FAMILY_BUDGET, /* the L1 that programs take, against a baseline: budget.h */
+	TDM_FAMILY_SCAN,   /* sources: budgets of their programs, kernels that do not match them; scan_*.h */
 	TDM_FAMILY_RUN,    /* what a program did with its devices: trace_hazards.h, statistics_check.h */
 	TDM_FAMILIES
 };

@@ -62,6 +62,11 @@ struct tdm_phases_options {
 	bool use_actual_sizes; /* use the measured sizes of model and optimizer in the parts of the peak */
 };
 
+#define TDM_PHASES_NO_OPTIONS                                                                     \
+	{                                                                                         \
+		TDM_BYTES_UNKNOWN, TDM_BYTES_UNKNOWN, TDM_BYTES_UNKNOWN, TDM_BYTES_UNKNOWN, false \
+	}
+
 enum tdm_phases_memory_from { TDM_MEMORY_OPTION, TDM_MEMORY_RUN, TDM_MEMORY_DEFAULT };
 
 /* All phases of one role together. */

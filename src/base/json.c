@@ -14,6 +14,20 @@ void tdm_json_init(struct tdm_json *json, struct tdm_buf *out)
 	*json = (struct tdm_json){ .out = out };
 }
 
+void tdm_json_init_keys(struct tdm_json *json, struct tdm_buf *out, int depth, bool after_others)
+{
+	tdm_json_init(json, out);
+	json->depth = depth;
+	json->has_items[depth - 1] = after_others;
+}
+
+void tdm_json_paste(struct tdm_json *json, const struct tdm_buf *keys)
+{
+	tdm_buf_add(json->out, tdm_buf_str(keys).ptr, keys->len);
+	json->has_items[json->depth - 1] |= keys->len != 0;
+	json->out->failed |= keys->failed;
+}
+
 /* Writes the comma, the newline and the indentation before a value, unless the value follows its key. */
 static void before_value(struct tdm_json *json)
 {

@@ -105,6 +105,13 @@ static inline void tdm_json_put_object(struct tdm_json *json, const char *key)
 }
 
 /*
+ * For keys that are known before those that precede them: init_keys begins keys of an object that is `depth` deep,
+ * after the object's other keys if it will have any; paste later puts them into that object.
+ */
+void tdm_json_init_keys(struct tdm_json *json, struct tdm_buf *out, int depth, bool after_others);
+void tdm_json_paste(struct tdm_json *json, const struct tdm_buf *keys);
+
+/*
  * Begins the envelope of every command's JSON: schema, version, time (UTC) and host. The caller adds its own key and
  * then calls tdm_json_object_end.
  */

@@ -1,21 +1,14 @@
 /* `tidemark leaks`: finds what is probably leaking, and says why. */
 #include "analyze/leaks.h"
 #include "base/clock.h"
-#include "base/err.h"
-#include "base/number.h"
-#include "base/progress.h"
 #include "cli/cmd_list.h"
+#include "cli/leak_pictures.h"
 #include "cli/ledgers.h"
 #include "cli/options.h"
 #include "report/leaks_report.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <time.h>
-#include <unistd.h>
-
 /* A daemon takes a picture every half second. */
-enum { INTERVAL_MS = 200, REMOTE_INTERVAL_MS = 500, PICTURES_MIN = 32 };
+enum { REMOTE_INTERVAL_MS = 500 };
 
 struct request {
 	const struct tdm_cmd *cmd;
@@ -35,69 +28,13 @@ static int read_options(struct tdm_args *args, struct request *request)
 		return code;
 	if (request->interval_ns != 0 && request->watch_ns == 0)
 		return tdm_cmd_usage_error(args->cmd, "--interval needs --for, which says how long to watch");
-	if (request->interval_ns == 0) /* watching for a short time needs enough pictures too */
-		request->interval_ns = request->connect.hosts != NULL
-					       ? REMOTE_INTERVAL_MS * TDM_NS_PER_MS
-					       : tdm_min(INTERVAL_MS * TDM_NS_PER_MS, request->watch_ns / PICTURES_MIN);
+	if (request->interval_ns == 0)
+		request->interval_ns = request->connect.hosts != NULL ? REMOTE_INTERVAL_MS * TDM_NS_PER_MS
+								      : tdm_leak_interval(request->watch_ns);
 	request->paths = args->positional_count != 0 ? args->positional : NULL;
 	if (request->connect.hosts != NULL && (request->paths != NULL || request->live.dir != NULL))
 		return tdm_cmd_usage_error(args->cmd, "--connect shows other machines: name no ledger and no --dir");
 	return 0;
-}
-
-/* Watching. */
-
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int signal)
-{
-	interrupted = signal;
-}
-
-/* Takes a picture, and gives it to the analyser with the time before it was taken. */
-static int take_picture(struct request *request, struct tdm_leaks *leaks, struct tdm_ledgers *ledgers)
-{
-	uint64_t before_ns = tdm_clock_ns();
-	int code = tdm_ledgers_look(request->cmd, ledgers, TDM_WISH_EVENTS);
-	if (ledgers->fleet != NULL) /* other machines' pictures are older than their answers */
-		before_ns = tdm_fleet_since(ledgers->fleet);
-	if (code == 0 && tdm_leaks_sample(leaks, ledgers->picture, before_ns) != 0)
-		code = tdm_cmd_error(request->cmd, "out of memory");
-	return code;
-}
-
-static void sleep_until(uint64_t ns)
-{
-	const struct timespec at = { .tv_sec = (time_t)(ns / TDM_NS_PER_S), .tv_nsec = (long)(ns % TDM_NS_PER_S) };
-	while (interrupted == 0 && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
-		;
-}
-
-/* Watches until the time is up or the user interrupts, which keeps what was seen. Pictures take at most half of the
- * time. */
-static int watch(struct request *request, struct tdm_leaks *leaks, struct tdm_ledgers *ledgers)
-{
-	struct tdm_progress progress;
-	struct sigaction action = { .sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND }, before;
-	uint64_t begin = tdm_clock_ns(), end = begin + request->watch_ns, next = begin;
-	int code = 0;
-	end = end < begin ? UINT64_MAX : end;
-	sigaction(SIGINT, &action, &before);
-	tdm_progress_begin(&progress, "watching", request->watch_ns);
-	for (;;) {
-		uint64_t start = tdm_clock_ns();
-		code = take_picture(request, leaks, ledgers);
-		uint64_t now = tdm_clock_ns();
-		tdm_progress_update(&progress, now - begin);
-		if (code != 0 || start >= end || interrupted != 0)
-			break;
-		next += request->interval_ns;
-		next = next < now + (now - start) ? now + (now - start) : next;
-		sleep_until(next < end ? next : end);
-	}
-	tdm_progress_end(&progress);
-	sigaction(SIGINT, &before, NULL);
-	return code;
 }
 
 static int print_report(const struct request *request, int code)
@@ -170,7 +107,8 @@ static int run_request(struct request *request)
 		tdm_leaks_free(leaks);
 		return code;
 	}
-	code = request->watch_ns != 0 ? watch(request, leaks, &ledgers) : take_picture(request, leaks, &ledgers);
+	code = tdm_leak_pictures(
+		request->cmd, &(struct tdm_leak_pictures){ leaks, &ledgers, request->watch_ns, request->interval_ns });
 	if (code == 0)
 		code = judge(request, leaks, &ledgers);
 	tdm_ledgers_done(&ledgers);

@@ -172,12 +172,7 @@ static int show(struct request *r)
 
 static int cmd_phases_run(struct tdm_args *args)
 {
-	struct request r = { .cmd = args->cmd,
-		.in.cmd = args->cmd,
-		.options = { .device_memory_bytes = TDM_BYTES_UNKNOWN,
-			.model_bytes = TDM_BYTES_UNKNOWN,
-			.optimizer_bytes = TDM_BYTES_UNKNOWN,
-			.gradients_bytes = TDM_BYTES_UNKNOWN } };
+	struct request r = { .cmd = args->cmd, .in.cmd = args->cmd, .options = TDM_PHASES_NO_OPTIONS };
 	int code = read_options(args, &r);
 	code = code != 0 ? code : tdm_phase_inputs_read(&r.in);
 	code = code != 0 ? code : analyze_inputs(&r);

@@ -27,10 +27,23 @@ static int draw(const struct reading *r, const struct tdm_info_request *request)
 	int err = tdm_info_capture_draw(
 		&r->summary.exact, &r->course, &request->picture, &request->term, request->out, &diag);
 	if (err != 0)
-		tdm_cmd_say("%s", tdm_diag_format(&diag, text, sizeof text));
+		tdm_info_say(request, "%s", tdm_diag_format(&diag, text, sizeof text));
 	else if (request->picture.path != NULL)
 		tdm_chart_said(request->cmd, request->picture.path);
 	return err != 0;
+}
+
+static void give_findings(const struct tdm_capture_summary *summary, const struct tdm_info_request *request)
+{
+	struct tdm_findings found = { 0 };
+	if (request->digest == NULL)
+		return;
+	tdm_capture_errors_find(summary, &found);
+	tdm_capture_find(summary, TDM_CAPTURE_FAULTS, &found);
+	tdm_capture_find(summary, TDM_CAPTURE_UNKNOWN, &found);
+	tdm_capture_find(summary, TDM_CAPTURE_REASONS, &found);
+	tdm_capture_find(summary, TDM_CAPTURE_REMARKS, &found);
+	tdm_info_found(request, &found);
 }
 
 int tdm_info_capture(const struct tdm_info_request *request)
@@ -56,6 +69,10 @@ int tdm_info_capture(const struct tdm_info_request *request)
 		tdm_info_capture_json(&report, request->json);
 	else if (request->json == NULL && has_figures && !(c.has_chart && end == 0))
 		tdm_info_capture_text(&report, request->out);
+	if (has_figures)
+		give_findings(&c.summary, request);
+	else
+		tdm_info_nothing(request);
 	tdm_capture_course_done(&c.course);
 	tdm_capture_summary_done(&c.summary);
 	return failed;

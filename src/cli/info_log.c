@@ -2,7 +2,9 @@
  * Logs for `tidemark info`: training runs are shown as by `tidemark phases`, others as by `tidemark log`. Any text may
  * be a log, so one may have nothing to show.
  */
+#include "analyze/log_pressure.h"
 #include "analyze/phase_log.h"
+#include "analyze/phases_find.h"
 #include "cli/info_view.h"
 #include "report/log_report.h"
 #include "report/phases_report.h"
@@ -21,12 +23,17 @@ static void show_phases(const struct tdm_info_request *request, const struct tdm
 	}
 }
 
+static void give_phase_findings(const struct tdm_info_request *request, const struct tdm_phases_input *input)
+{
+	struct tdm_findings found = { 0 };
+	for (size_t i = 0; i < input->runs.count; i++)
+		tdm_phases_find(&input->results[i], &found);
+	tdm_info_found(request, &found);
+}
+
 int tdm_info_train_log(const struct tdm_info_request *request)
 {
-	static const struct tdm_phases_options options = { .device_memory_bytes = TDM_BYTES_UNKNOWN,
-		.model_bytes = TDM_BYTES_UNKNOWN,
-		.optimizer_bytes = TDM_BYTES_UNKNOWN,
-		.gradients_bytes = TDM_BYTES_UNKNOWN };
+	static const struct tdm_phases_options options = TDM_PHASES_NO_OPTIONS;
 	struct tdm_phase_log log = { .file = tdm_input_name(request->input) };
 	struct tdm_info_reading r = { .request = request, .take = tdm_phase_log_take, .to = &log };
 	tdm_info_read(&r);
@@ -40,6 +47,10 @@ int tdm_info_train_log(const struct tdm_info_request *request)
 	if (input.results != NULL && log.runs.count != 0) {
 		tdm_phases_analyze(&input.runs, &options, input.results);
 		show_phases(request, &input);
+		if (request->digest != NULL)
+			give_phase_findings(request, &input);
+	} else {
+		tdm_info_nothing(request);
 	}
 	request->out->failed |= input.results == NULL;
 	bool is_empty = r.err == 0 && log.runs.count == 0;
@@ -82,6 +93,19 @@ static const char *why_nothing(struct tdm_input *input)
 			 "run";
 }
 
+/* Errors, then the judgements about pressure. */
+static void give_log_findings(const struct tdm_info_request *request, const struct tdm_log_profile *profile)
+{
+	struct tdm_finding_view failures = { .findings = &profile->found, .term.utf8 = true };
+	struct tdm_findings found = { 0 };
+	if (request->digest == NULL)
+		return;
+	tdm_digest_find(request->digest, &failures);
+	if (profile->files[0].by_dialect[TDM_LOG_BY_WORKLOAD] != 0)
+		tdm_log_profile_pressure(profile, 0, &found);
+	tdm_info_found(request, &found);
+}
+
 static int show_log(const struct tdm_info_request *request, struct tdm_log_profile *profile)
 {
 	struct tdm_log_report report = {
@@ -91,14 +115,17 @@ static int show_log(const struct tdm_info_request *request, struct tdm_log_profi
 	if (tdm_log_profile_add_file(profile, tdm_input_name(request->input)) < 0)
 		return tdm_info_refuse(request, "out of memory");
 	tdm_info_read(&r);
-	if (r.err == 0 && profile->files[0].records == 0 && profile->files[0].logger_lines == 0)
+	if (r.err == 0 && profile->files[0].records == 0 && profile->files[0].logger_lines == 0) {
+		tdm_info_unrelated(request);
 		return tdm_info_refuse(request, why_nothing(request->input));
+	}
 	if (request->json != NULL) {
 		tdm_json_key(request->json, "log");
 		tdm_log_json(profile, &report, request->json);
 	} else {
 		tdm_log_text(profile, &report, request->out);
 	}
+	give_log_findings(request, profile);
 	return tdm_info_end(&r);
 }
 

@@ -9,6 +9,7 @@
 
 int tdm_info_perf(const struct tdm_info_request *request)
 {
+	struct tdm_findings found = { 0 };
 	struct tdm_perf_waits waits;
 	struct tdm_info_reading r = { .request = request, .take = tdm_perf_waits_take, .to = &waits };
 	if (tdm_perf_waits_init(&waits) != 0)
@@ -19,6 +20,10 @@ int tdm_info_perf(const struct tdm_info_request *request)
 		tdm_perf_json(&waits, &r.file, request->json);
 	else
 		tdm_perf_text(&waits, &r.file, request->out);
+	if (request->digest != NULL) {
+		tdm_perf_waits_find(&waits, &found);
+		tdm_info_found(request, &found);
+	}
 	tdm_perf_waits_done(&waits);
 	return tdm_info_end(&r);
 }
@@ -41,6 +46,7 @@ int tdm_info_cores(const struct tdm_info_request *request)
 
 int tdm_info_mesh_buffers(const struct tdm_info_request *request)
 {
+	struct tdm_findings found = { 0 };
 	struct tdm_buffer_history history;
 	struct tdm_info_reading r = { .request = request, .take = tdm_buffer_history_take, .to = &history };
 	if (tdm_buffer_history_init(&history) != 0)
@@ -51,6 +57,10 @@ int tdm_info_mesh_buffers(const struct tdm_info_request *request)
 		tdm_mesh_json(&history, &r.file, request->json);
 	else
 		tdm_mesh_text(&history, &r.file, request->out);
+	if (request->digest != NULL) {
+		tdm_buffer_history_find(&history, &found);
+		tdm_info_found(request, &found);
+	}
 	tdm_buffer_history_done(&history);
 	return tdm_info_end(&r);
 }
@@ -88,6 +98,7 @@ int tdm_info_programs(const struct tdm_info_request *request)
 
 int tdm_info_kernels(const struct tdm_info_request *request)
 {
+	struct tdm_findings found = { 0 };
 	struct tdm_kernel_sizes sizes = { 0 };
 	struct tdm_info_reading r = { .request = request, .take = tdm_kernel_sizes_take, .to = &sizes };
 	tdm_info_read(&r);
@@ -99,6 +110,12 @@ int tdm_info_kernels(const struct tdm_info_request *request)
 		tdm_kernels_json(&sizes, request->json);
 	else if (sizes.count != 0)
 		tdm_kernels_text(&sizes, &r.file, request->out);
+	if (sizes.count == 0)
+		tdm_info_nothing(request);
+	if (request->digest != NULL) {
+		tdm_kernel_sizes_find(&sizes, &found);
+		tdm_info_found(request, &found);
+	}
 	request->out->failed |= err != 0;
 	tdm_kernel_sizes_done(&sizes);
 	return tdm_info_end(&r);

@@ -11,7 +11,7 @@ static int draw(const struct tdm_operation_memory *memory, const struct tdm_info
 	char text[TDM_DIAG_TEXT_CAP * 2];
 	int err = tdm_operations_draw(memory, &request->picture, &request->term, request->out, &diag);
 	if (err != 0)
-		tdm_cmd_say("%s", tdm_diag_format(&diag, text, sizeof text));
+		tdm_info_say(request, "%s", tdm_diag_format(&diag, text, sizeof text));
 	else if (request->picture.path != NULL)
 		tdm_chart_said(request->cmd, request->picture.path);
 	return err != 0;
@@ -20,6 +20,7 @@ static int draw(const struct tdm_operation_memory *memory, const struct tdm_info
 int tdm_info_ttnn(const struct tdm_info_request *request)
 {
 	struct tdm_operation_memory memory;
+	struct tdm_findings found = { 0 };
 	struct tdm_info_reading r = {
 		.request = request, .take = tdm_operation_memory_take, .to = &memory, .noun = "rows"
 	};
@@ -43,6 +44,13 @@ int tdm_info_ttnn(const struct tdm_info_request *request)
 		tdm_operations_json(&memory, &r.file, request->json);
 	else if (request->json == NULL && has_figures && !has_chart)
 		tdm_operations_text(&memory, &r.file, request->out);
+	if (!has_figures)
+		tdm_info_nothing(request);
+	else if (request->digest != NULL) {
+		tdm_operation_errors_find(&memory, &found);
+		tdm_operation_memory_find(&memory, &found);
+		tdm_info_found(request, &found);
+	}
 	tdm_operation_memory_done(&memory);
 	return failed;
 }

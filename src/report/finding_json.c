@@ -24,6 +24,8 @@ static const struct {
 	[TDM_FAMILY_CAPTURE] = { "reason", .sentence = "text", .about = FIGURE },
 	[TDM_FAMILY_FAILURE] = { "sort", .sentence = "summary", .about = KIND },
 	[TDM_FAMILY_BUDGET] = { "finding", "severity", "text", { "ok", "info", "warning", "broken" }, .about = NAME },
+	[TDM_FAMILY_SCAN] = { "finding", "severity", "text", { "ok", "info", "warning", "broken" }, .advice = "advice",
+		.about = NAME },
 	[TDM_FAMILY_RUN] = { "finding", "severity", "text", { "ok", "info", "warning", "danger" }, .advice = "advice",
 		.about = PROCESS | DEVICE | KIND | NAME | STACK | REPLAY },
 	[TDM_FAMILY_PRESSURE] = { .severities = { "LOW", NULL, "MEDIUM", "HIGH" } }, /* its figure has the name */

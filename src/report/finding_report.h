@@ -25,8 +25,18 @@ const char *tdm_finding_title(const struct tdm_finding *finding);
 /* One sentence with figures, without the full stop. */
 void tdm_finding_sentence(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_buf *out);
 
+/* The name or call stack of the place that allocated what a leak is about. */
+void tdm_finding_site(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_buf *out);
+
+/* The finding in one line that can stand alone: what it is about, then the sentence. finding_line.c */
+void tdm_finding_line(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_buf *out);
+
 /* The whole finding, as lines; of a failure in a log, which is a row of a table, only the title and the sentence. */
 void tdm_finding_text(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_buf *out);
+
+/* The same for findings about sources: "path:line: broken: name: sentence", with advice below. A finding without a
+ * place is about a budget by its name. */
+void tdm_finding_source_text(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_buf *out);
 
 /* Writes all findings and releases them. */
 void tdm_findings_text(struct tdm_findings *found, const struct tdm_term *term, struct tdm_buf *out);

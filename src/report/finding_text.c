@@ -8,7 +8,6 @@
 #include "analyze/leaks.h"
 #include "analyze/log_pressure.h"
 #include "base/clock.h"
-#include "base/duration.h"
 #include "base/units.h"
 #include "base/wrap.h"
 #include "report/cell.h"
@@ -218,20 +217,20 @@ static const char *const leak_sentences[TDM_LEAK_WHY_COUNT] = {
 	[TDM_LEAK_UNWATCHED] = "{held}" LIVES,
 };
 
-/* The name or call stack of the place that allocated it. */
-static void put_site(const struct words *w)
+void tdm_finding_site(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_buf *out)
 {
-	const struct tdm_about *about = &w->finding->about;
-	const struct tdm_picture *picture = w->view->picture;
+	const struct tdm_about *about = &finding->about;
 	uint32_t depth;
-	tdm_picture_stack(picture, about->stack, &depth);
+	tdm_picture_stack(view->picture, about->stack, &depth);
 	if (about->name != NULL && about->name[0] != '\0')
-		tdm_cell_text(w->out, about->name, w->view->term.utf8);
+		tdm_cell_text(out, about->name, view->term.utf8);
 	else if (depth != 0)
-		tdm_stack_site(picture, tdm_stack_symbols_get(&w->view->symbols, picture, about->process), about->stack,
-			true, w->out);
+		tdm_stack_site(view->picture, tdm_stack_symbols_get(&view->symbols, view->picture, about->process),
+			about->stack, true, out);
 	else
-		put(w, number(w, "many_sites") == 1 ? "(many sites)" : "(no name, no stack)");
+		tdm_buf_puts(out, tdm_finding_number(view->findings, finding, "many_sites") == 1
+					  ? "(many sites)"
+					  : "(no name, no stack)");
 }
 
 static void put_leak_head(const struct words *w)
@@ -241,7 +240,7 @@ static void put_leak_head(const struct words *w)
 	uint8_t severity = w->finding->severity;
 	tdm_put_styled(w->out, &w->view->term, styles[severity], heads[severity]);
 	put(w, "  ");
-	put_site(w);
+	tdm_finding_site(w->view, w->finding, w->out);
 	const struct tdm_picture_host *host = w->view->picture->processes[about->process].host;
 	tdm_buf_printf(w->out, "  (%s, %s%sdevice %" PRId64 "%s, process %" PRId32 " ", kind_of(w),
 		host != NULL ? host->name : "", host != NULL ? ", " : "", about->device,
@@ -549,8 +548,8 @@ static void capture_text(const struct words *w)
 }
 
 static const struct {
-	void (*text)(const struct words *w);
-	const char *const *sentences; /* by code; NULL: the analyser writes them */
+	void (*text)(const struct words *w); /* NULL: tdm_finding_source_text() */
+	const char *const *sentences;        /* by code; NULL: the analyser writes them */
 } families[TDM_FAMILIES] = {
 	[TDM_FAMILY_DOCTOR] = { doctor_text, NULL },
 	[TDM_FAMILY_LEAK] = { leak_text, leak_sentences },
@@ -558,7 +557,6 @@ static const struct {
 	[TDM_FAMILY_CAPTURE] = { capture_text, NULL },
 	[TDM_FAMILY_FAILURE] = { failure_text, failures },
 	[TDM_FAMILY_PRESSURE] = { pressure_text, NULL },
-	[TDM_FAMILY_BUDGET] = { capture_text, NULL },
 	[TDM_FAMILY_RUN] = { run_text, NULL },
 };
 
@@ -582,6 +580,8 @@ void tdm_finding_text(struct tdm_finding_view *view, const struct tdm_finding *f
 {
 	if (families[finding->family].text != NULL)
 		families[finding->family].text(&(struct words){ view, finding, out });
+	else
+		tdm_finding_source_text(view, finding, out);
 }
 
 void tdm_findings_text(struct tdm_findings *found, const struct tdm_term *term, struct tdm_buf *out)

@@ -171,6 +171,35 @@ static void put_errors(const struct tdm_info_capture_report *r, struct tdm_buf *
 	tdm_buf_done(&line);
 }
 
+void tdm_info_error_find(
+	const char *place, uint64_t number, const char *operation, const char *message, struct tdm_findings *found)
+{
+	struct tdm_buf line;
+	tdm_buf_init(&line);
+	tdm_info_error_line(message, true, &line);
+	tdm_findings_remark(found, TDM_FINDING_BROKEN, "error", NULL);
+	tdm_findings_position(found, place, TDM_UNIT_COUNT, number);
+	tdm_findings_say(found, "%s %" PRIu64 "%s%s: %s", place, number, operation[0] != '\0' ? " in " : "", operation,
+		tdm_buf_str(&line).ptr);
+	found->failed |= line.failed;
+	tdm_buf_done(&line);
+}
+
+void tdm_info_errors_lost(uint64_t count, struct tdm_findings *found)
+{
+	tdm_findings_counted(
+		found, TDM_FINDING_BROKEN, "more_errors", NULL, count, "more error in it", "more errors in it");
+}
+
+void tdm_capture_errors_find(const struct tdm_capture_summary *summary, struct tdm_findings *found)
+{
+	for (size_t i = 0; i < summary->errors_kept; i++) {
+		const struct tdm_capture_error *error = &summary->errors[i];
+		tdm_info_error_find("node", error->node, error->operation, error->message, found);
+	}
+	tdm_info_errors_lost(summary->error_count - summary->errors_kept, found);
+}
+
 static struct tdm_value get_error_type(const struct tdm_field *field)
 {
 	struct tdm_failure failure;

@@ -21,6 +21,9 @@ void tdm_programs_text(const struct tdm_kernel_programs *p, const struct tdm_fil
 void tdm_kernels_text(const struct tdm_kernel_sizes *s, const struct tdm_file_report *file, struct tdm_buf *out);
 void tdm_operations_text(const struct tdm_operation_memory *m, const struct tdm_file_report *file, struct tdm_buf *out);
 
+/* The errors of operations, as findings. */
+void tdm_operation_errors_find(const struct tdm_operation_memory *m, struct tdm_findings *found);
+
 /* Write keys into an object that is already open. */
 void tdm_memory_json(const struct tdm_memory_states *s, const struct tdm_file_report *file, struct tdm_json *json);
 void tdm_perf_json(const struct tdm_perf_waits *w, const struct tdm_file_report *file, struct tdm_json *json);

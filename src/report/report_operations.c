@@ -378,6 +378,14 @@ static void put_errors(const struct tdm_operation_memory *m, const struct tdm_fi
 	tdm_buf_done(&line);
 }
 
+void tdm_operation_errors_find(const struct tdm_operation_memory *m, struct tdm_findings *found)
+{
+	for (size_t i = 0; i < m->errors_kept; i++)
+		tdm_info_error_find(
+			"operation", m->errors[i].operation, m->errors[i].name, m->errors[i].message, found);
+	tdm_info_errors_lost(m->error_count - m->errors_kept, found);
+}
+
 /* ---- the whole report ---- */
 
 void tdm_operations_text(const struct tdm_operation_memory *m, const struct tdm_file_report *file, struct tdm_buf *out)

@@ -2,6 +2,7 @@
 #include "base/kind.h"
 #include "base/wrap.h"
 #include "report/cell.h"
+#include "report/markdown.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -129,13 +130,18 @@ static void fill(struct line *line, size_t blanks)
 	line->at += blanks;
 }
 
+static bool is_number_column(const struct tdm_column *c)
+{
+	return c->format != NULL ||
+	       (c->member != TDM_MEMBER_NONE && c->member < TDM_MEMBER_CHARS && (c->flags & TDM_IS_KIND) == 0);
+}
+
 /* Appends a cell, with the blanks before it and, if the column has a width, those up to the next column. */
 static void put_cell(struct line *line, const struct tdm_column *c, const char *style, struct tdm_str text)
 {
 	size_t width = c->width < TDM_WIDTH_OF_TABLE ? c->width : line->table->widths[c->width - TDM_WIDTH_OF_TABLE];
 	size_t columns = tdm_wrap_columns(text), blanks = columns < width ? width - columns : 0;
-	bool is_number = c->format != NULL || (c->member != TDM_MEMBER_NONE && c->member < TDM_MEMBER_CHARS &&
-						      (c->flags & TDM_IS_KIND) == 0);
+	bool is_number = is_number_column(c);
 	bool is_right = is_number != ((c->flags & TDM_OTHER_SIDE) != 0);
 	size_t most = is_number || c->flags & (TDM_WHOLE | TDM_WRAP) ? 0 : width;
 	fill(line, c->before);
@@ -331,4 +337,65 @@ void tdm_table_json(const struct tdm_table *table, struct tdm_json *json)
 		tdm_buf_pass(json->out);
 	}
 	tdm_json_array_end(json);
+}
+
+/* The cells of a row or, if it is NULL, the titles, on one line. */
+static void put_markdown_line(const struct tdm_table *table, const void *row, struct tdm_buf *out)
+{
+	struct tdm_buf cell;
+	tdm_buf_init(&cell);
+	tdm_buf_putc(out, '|');
+	for (size_t i = 0; i < table->column_count; i++, tdm_buf_clear(&cell)) {
+		const struct tdm_column *c = &table->columns[i];
+		const struct tdm_field field = { table, row, c, NULL };
+		if (c->title == NULL || is_hidden(table, i))
+			continue;
+		if (row == NULL)
+			tdm_buf_puts(&cell, c->title);
+		else if (c->text != NULL)
+			c->text(&field, &cell);
+		else
+			put_value(&field, &cell);
+		for (size_t k = 0; row == NULL && k < cell.len; k++)
+			cell.data[k] = cell.data[k] == '\n' ? ' ' : cell.data[k];
+		tdm_buf_putc(out, ' ');
+		tdm_markdown_text(out, tdm_buf_str(&cell));
+		tdm_buf_puts(out, " |");
+	}
+	tdm_buf_putc(out, '\n');
+	out->failed |= tdm_buf_failed(&cell);
+	tdm_buf_done(&cell);
+}
+
+/* The line below the titles, which says how columns are aligned. */
+static void put_markdown_rule(const struct tdm_table *table, struct tdm_buf *out)
+{
+	tdm_buf_putc(out, '|');
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct tdm_column *c = &table->columns[i];
+		if (c->title != NULL && !is_hidden(table, i))
+			tdm_buf_puts(out, is_number_column(c) != ((c->flags & TDM_OTHER_SIDE) != 0) ? "---:|" : "---|");
+	}
+	tdm_buf_putc(out, '\n');
+}
+
+void tdm_table_markdown(const struct tdm_table *table, struct tdm_buf *out)
+{
+	uint64_t more = tdm_plus(table->count - shown(table), table->dropped);
+	char count[TDM_BYTES_CAP];
+	bool any = false;
+	for (size_t i = 0; i < shown(table); i++) {
+		const void *row = row_of(table, i);
+		if (table->skip != NULL && table->skip(table, row))
+			continue;
+		if (!any) {
+			put_markdown_line(table, NULL, out);
+			put_markdown_rule(table, out);
+		}
+		any = true;
+		put_markdown_line(table, row, out);
+		tdm_buf_pass(out);
+	}
+	if (any && more != 0)
+		tdm_buf_printf(out, "\nand %s more\n", tdm_format_count(count, sizeof count, more));
 }

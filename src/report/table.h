@@ -1,6 +1,6 @@
 /*
- * A table has one list of columns for both its text and its JSON. A row is any structure. A column names a member of
- * it, or has a function that gets its value:
+ * A table has one list of columns for its text, its JSON and its Markdown. A row is any structure. A column names a
+ *member of it, or has a function that gets its value:
  *
  *	#define ROW(member) TDM_MEMBER(struct row, member)
  *	static const struct tdm_column columns[] = {
@@ -209,6 +209,9 @@ void tdm_table_row(const struct tdm_table *table, const void *row, const struct 
 /* An array with an object for each row; and the keys of one row. */
 void tdm_table_json(const struct tdm_table *table, struct tdm_json *json);
 void tdm_table_keys(const struct tdm_table *table, const void *row, struct tdm_json *json);
+
+/* As text, in the form of Markdown and never cut; lines below a row are left out. */
+void tdm_table_markdown(const struct tdm_table *table, struct tdm_buf *out);
 
 static inline void tdm_json_put_table(struct tdm_json *json, const char *key, const struct tdm_table *table)
 {

@@ -25,8 +25,11 @@ Without arguments: the short help, on standard error.
     simulate  replay a trace of allocations on a device model
     phases    show memory by training phase: expected and measured, charts, what
               would fit
+    scan      find the buffers that source code creates, and the L1 they take
     pressure  show how tight circular buffers are, how fast they let a core run,
               and what depths would be better
+    report    write one report about workloads, sources, files and this machine,
+              findings first
     device    show the cards that Tidemark knows: capacities and the L1 map
     demo      run realistic programs on a simulated card; no hardware needed
     doctor    check the setup: what works, what does not, and why
@@ -59,8 +62,11 @@ The general help, three ways.
     simulate  replay a trace of allocations on a device model
     phases    show memory by training phase: expected and measured, charts, what
               would fit
+    scan      find the buffers that source code creates, and the L1 they take
     pressure  show how tight circular buffers are, how fast they let a core run,
               and what depths would be better
+    report    write one report about workloads, sources, files and this machine,
+              findings first
     device    show the cards that Tidemark knows: capacities and the L1 map
     demo      run realistic programs on a simulated card; no hardware needed
     doctor    check the setup: what works, what does not, and why

@@ -33,7 +33,7 @@ What files say about memory. A capture of an addition of two tensors: peaks of b
              -        0 B        0 B        0        1  Tensor::deallocate
   
   2 buffers were there before the capture began.
-  2 of them in L1, whose bytes per core are not recorded: figures for one core are without them.
+  2 buffers from before the capture are in L1 without their bytes per core: figures for one core do not include them.
 
 Two programs of which the capture does not say that the first is gone: the same addresses count once.
 

@@ -243,7 +243,7 @@ A baseline: a budget that grows is exit code 1.
   [1]
   $ head -3 grown.txt
   Baseline       main.json
-  relu given     grew from 16 KiB to 32 KiB, by 16 KiB
+  broken: relu given grew from 16 KiB to 32 KiB, by 16 KiB
   
   $ tidemark pressure --pattern grown.cb --baseline main.json --json >grown.json
   [1]

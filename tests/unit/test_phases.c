@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "analyze/phases.h"
+#include "analyze/phases_find.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -290,6 +291,39 @@ static void unknown_stays_unknown(void **state)
 	tdm_phase_runs_done(&runs);
 }
 
+static void what_does_not_fit_is_a_finding(void **state)
+{
+	struct tdm_phase_runs runs = { 0 };
+	struct tdm_phase_run *run = tdm_phase_runs_add(&runs, tdm_str_of("big"));
+	struct tdm_findings found = { 0 };
+	struct tdm_phases r;
+	(void)state;
+	run->overall_peak = INT64_C(11) << 30;
+	tdm_phases_analyze(&runs, &nothing_said, &r);
+	tdm_phases_find(&r, &found);
+	assert_int_equal(found.count, 0);
+	/* The size of the device was assumed. */
+	run->overall_peak = INT64_C(13) << 30;
+	tdm_phases_analyze(&runs, &nothing_said, &r);
+	tdm_phases_find(&r, &found);
+	assert_int_equal(found.list[0].severity, TDM_FINDING_WARNING);
+	assert_string_equal(found.list[0].what, "does_not_fit");
+	assert_string_equal(
+		found.list[0].text, "does not fit: its peak is 13 GiB, and the device has 12 GiB, as was assumed");
+	assert_int_equal(found.list[0].advice.count, 0); /* its phases are not known */
+	run->device_memory_bytes = UINT64_C(12) << 30;
+	tdm_phases_analyze(&runs, &nothing_said, &r);
+	tdm_phases_find(&r, &found);
+	assert_int_equal(found.list[1].severity, TDM_FINDING_BROKEN);
+	/* Nothing is known: nothing is said. */
+	run->overall_peak = TDM_PHASE_UNKNOWN;
+	tdm_phases_analyze(&runs, &nothing_said, &r);
+	tdm_phases_find(&r, &found);
+	assert_int_equal(found.count, 2);
+	assert_false(tdm_findings_done(&found));
+	tdm_phase_runs_done(&runs);
+}
+
 static void sums_do_not_wrap(void **state)
 {
 	(void)state;
@@ -313,6 +347,7 @@ int main(void)
 		cmocka_unit_test(micro_batches_are_added_up),
 		cmocka_unit_test(names_have_roles),
 		cmocka_unit_test(unknown_stays_unknown),
+		cmocka_unit_test(what_does_not_fit_is_a_finding),
 		cmocka_unit_test(sums_do_not_wrap),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,74 @@
+/*
+ * Fuzz C++ sources. Exercises: scan/lexer.c, scan/place.c, scan/project_add.c, scan/project.c, scan/syntax.c and
+ * scan/host_*.c (the walk of functions, helpers and lambdas), scan/expr*.c, scan/strategy.c, and the reader of kernels.
+ *
+ * Properties: tokens follow each other and end with the text; the nodes of the tree lie in their parents; every buffer
+ * has a line of the text, a size with a reason or a value within its bounds, and texts; every place has a line;
+ * scanning twice gives the same.
+ */
+#include <stdint.h>
+#include <string.h>
+
+#include "fuzz_check.h"
+#include "scan/lexer.h"
+#include "scan/scan.h"
+#include "scan/syntax.h"
+
+static void check_tokens(struct tdm_str text)
+{
+	struct tdm_lexer lexer;
+	uint32_t last = 0;
+	tdm_lexer_init(&lexer, text);
+	for (struct tdm_token token = tdm_lexer_next(&lexer); token.kind != TDM_TOKEN_END;
+		token = tdm_lexer_next(&lexer)) {
+		check(token.start >= last && token.end > token.start && token.end <= text.len);
+		last = token.end;
+	}
+}
+
+static void check_size(const struct tdm_scan_size *size)
+{
+	check(size->text != NULL);
+	check((size->bytes == TDM_BYTES_UNKNOWN) == (size->reason != NULL));
+	if (size->bytes != TDM_BYTES_UNKNOWN)
+		check(size->min == size->bytes && size->max == size->bytes && size->expr != NULL &&
+			size->text[0] != '\0');
+	if (size->min != TDM_BYTES_UNKNOWN && size->max != TDM_BYTES_UNKNOWN)
+		check(size->min <= size->max);
+}
+
+static void check_buffer(const struct tdm_scan_file *file, const struct tdm_scan_buffer *b, uint32_t lines)
+{
+	check(b->line >= 1 && b->line <= lines && b->defined_line >= 1 && b->defined_line <= lines);
+	check(b->kind == TDM_KIND_CB || b->kind == TDM_KIND_DFB || b->kind == TDM_KIND_SCRATCHPAD);
+	check(b->program < file->program_count && b->shape < TDM_SHAPE_COUNT && b->strategy < TDM_STRATEGY_COUNT);
+	check((b->grasp == TDM_GRASP_WHOLLY) == (b->missing[0] == '\0'));
+	check(b->strategy_reason[0] != '\0' && b->index >= -1 && !(b->is_view && b->may_be_view));
+	check_size(&b->page);
+	check_size(&b->total);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct tdm_str text = { (const char *)data, size };
+	struct tdm_scan_options options = { 0 };
+	struct tdm_scan scan, again;
+	uint32_t lines = 1;
+	for (size_t i = 0; i < size; i++)
+		lines += data[i] == '\n';
+	check_tokens(text);
+	check(tdm_scan_text(&scan, "input.cpp", text, &options) == 0);
+	check(tdm_scan_text(&again, "input.cpp", text, &options) == 0);
+	check(scan.file_count == 1 && scan.files[0].buffer_count == again.files[0].buffer_count);
+	const struct tdm_scan_file *file = &scan.files[0];
+	for (size_t i = 0; i < file->buffer_count; i++) {
+		check_buffer(file, &file->buffers[i], lines);
+		check(strcmp(file->buffers[i].total.text, again.files[0].buffers[i].total.text) == 0);
+		check(i == 0 || file->buffers[i].line >= file->buffers[i - 1].line);
+	}
+	for (size_t i = 0; i < file->place_count; i++)
+		check(file->places[i].line >= 1 && file->places[i].line <= lines && file->places[i].byte < size);
+	tdm_scan_done(&scan);
+	tdm_scan_done(&again);
+	return 0;
+}

@@ -1,0 +1,364 @@
+/* Objects to entries: buffers and kernels, and the places in the text that they come from. */
+#include "scan/host_parts.h"
+
+#include "scan/place.h"
+
+#include <errno.h>
+
+static const struct tdm_expr *first_of(const struct tdm_expr *list, uint32_t place)
+{
+	return list != NULL && list->op == TDM_EXPR_LIST && place < list->arg_count ? list->args[place] : NULL;
+}
+
+/* A part of a format descriptor, by name or, in a plain list, by place. */
+static const struct tdm_expr *format_part(const struct tdm_expr *format, const char *name, uint32_t place)
+{
+	if (format == NULL)
+		return NULL;
+	const struct tdm_expr *value = tdm_expr_field(format, name);
+	return value != NULL ? value : first_of(format, place);
+}
+
+static bool is_given(const struct tdm_expr *expr)
+{
+	return expr != NULL && expr->op != TDM_EXPR_NOTHING && !host_is_null(expr);
+}
+
+static const struct tdm_expr *first_given(const struct tdm_expr *a, const struct tdm_expr *b)
+{
+	return is_given(a) ? a : is_given(b) ? b : NULL;
+}
+
+static void descriptor_facts(const struct tdm_expr *object, struct tdm_buffer_facts *facts)
+{
+	const struct tdm_expr *formats = host_unwrapped(tdm_expr_field(object, "format_descriptors"));
+	const struct tdm_expr *remote = host_unwrapped(tdm_expr_field(object, "remote_format_descriptors"));
+	const struct tdm_expr *first = first_of(formats, 0), *second = first_of(formats, 1);
+	if (first == NULL && formats != NULL && formats->op == TDM_EXPR_OBJECT)
+		first = formats;
+	if (first == NULL)
+		first = first_of(remote, 0);
+	facts->kind = TDM_KIND_CB;
+	facts->index = format_part(first, "buffer_index", 0);
+	facts->format = format_part(first, "data_format", 1);
+	facts->page = format_part(first, "page_size", 2);
+	facts->also_index = format_part(second, "buffer_index", 0);
+	facts->total = tdm_expr_field(object, "total_size");
+	facts->cores = tdm_expr_field(object, "core_ranges");
+	facts->view_of = first_given(tdm_expr_field(object, "buffer"), tdm_expr_field(object, "tensor"));
+	facts->view_of = first_given(facts->view_of, tdm_expr_field(object, "global_circular_buffer"));
+}
+
+static void config_facts(const struct tdm_expr *object, struct tdm_buffer_facts *facts)
+{
+	const struct tdm_expr *formats = host_unwrapped(tdm_expr_field(object, "formats"));
+	const struct tdm_expr *first = first_of(formats, 0), *second = first_of(formats, 1);
+	bool is_pair = first != NULL && first->op != TDM_EXPR_LIST; /* {index, format} without the outer braces */
+	facts->kind = TDM_KIND_CB;
+	facts->index = is_pair ? first : first_of(first, 0);
+	facts->format = is_pair ? second : first_of(first, 1);
+	facts->also_index = is_pair ? NULL : first_of(second, 0);
+	facts->page = tdm_expr_field(object, "page_size");
+	if (facts->index == NULL)
+		facts->index = first_given(tdm_expr_field(object, "own_index"), tdm_expr_field(object, "paged_index"));
+	if (facts->index == NULL)
+		facts->index = tdm_expr_field(object, "own_index");
+	if (facts->index == NULL)
+		facts->index = tdm_expr_field(object, "paged_index");
+	if (facts->format == NULL)
+		facts->format = tdm_expr_field(object, "data_format");
+	facts->total = tdm_expr_field(object, "total_size");
+	facts->view_of = first_given(tdm_expr_field(object, "buffer"), NULL);
+}
+
+/* Options that make a dataflow buffer share the memory of another one. */
+static const struct tdm_expr *alias_of(const struct tdm_expr *object)
+{
+	const struct tdm_expr *places[] = { object, tdm_expr_field(object, "advanced_options") };
+	for (size_t p = 0; p < 2; p++)
+		for (uint32_t i = 0; places[p] != NULL && places[p]->op == TDM_EXPR_OBJECT && i < places[p]->arg_count;
+			i++) {
+			const struct tdm_expr *field = places[p]->args[i];
+			bool is_alias = field->text.len >= 5 && memcmp(field->text.ptr, "alias", 5) == 0;
+			if (is_alias && is_given(field->args[0]))
+				return field->args[0];
+		}
+	return NULL;
+}
+
+/* A value that may stand in braces: {"input"}. */
+static const struct tdm_expr *without_braces(const struct tdm_expr *value)
+{
+	while (value != NULL && value->op == TDM_EXPR_LIST && value->arg_count == 1)
+		value = value->args[0];
+	return value;
+}
+
+static const struct tdm_expr *name_of(const struct tdm_expr *object)
+{
+	return without_braces(tdm_expr_field(object, "unique_id"));
+}
+
+static void dataflow_facts(struct host *host, const struct tdm_expr *object, struct tdm_buffer_facts *facts)
+{
+	const struct tdm_expr *entries = tdm_expr_field(object, "num_entries");
+	facts->kind = TDM_KIND_DFB;
+	facts->name = name_of(object);
+	facts->format = first_given(tdm_expr_field(object, "data_format_metadata"), NULL);
+	facts->format_is_optional = true;
+	facts->page = tdm_expr_field(object, "entry_size");
+	if (facts->page != NULL && entries != NULL)
+		facts->total = tdm_expr_binary(host->arena, TDM_EXPR_MULTIPLY, facts->page, entries);
+	facts->view_of = without_braces(first_given(tdm_expr_field(object, "borrowed_from"), alias_of(object)));
+}
+
+static void scratchpad_facts(const struct tdm_expr *object, struct tdm_buffer_facts *facts)
+{
+	facts->kind = TDM_KIND_SCRATCHPAD;
+	facts->name = name_of(object);
+	facts->total = tdm_expr_field(object, "size_per_node");
+	facts->format_is_optional = true;
+}
+
+void host_facts(
+	struct host *host, const struct host_made *made, const struct tdm_expr *object, struct tdm_buffer_facts *facts)
+{
+	*facts = (struct tdm_buffer_facts){
+		.shape = made->site.line != 0 ? TDM_SHAPE_HELPER : made->type,
+		.line = made->line,
+		.defined_line = made->line,
+		.helper = made->site.helper,
+		.variable = made->variable,
+		.object = object,
+	};
+	switch (made->type) {
+	case TDM_SHAPE_CB_DESCRIPTOR:
+		descriptor_facts(object, facts);
+		break;
+	case TDM_SHAPE_CB_CONFIG:
+		config_facts(object, facts);
+		break;
+	case TDM_SHAPE_DFB_SPEC:
+		dataflow_facts(host, object, facts);
+		break;
+	default:
+		scratchpad_facts(object, facts);
+		break;
+	}
+}
+
+/* Whether two conditions are the same, as they are written. */
+static bool is_same(const struct tdm_expr *a, const struct tdm_expr *b, uint32_t depth)
+{
+	if (a == b)
+		return true;
+	bool is_alike = a->op == b->op && a->number == b->number && a->format == b->format &&
+			a->arg_count == b->arg_count && tdm_str_eq(a->text, b->text) && a->op != TDM_EXPR_OPAQUE &&
+			depth < TDM_EXPR_DEPTH_MAX;
+	for (uint32_t i = 0; i < a->arg_count && is_alike; i++)
+		is_alike = is_same(a->args[i], b->args[i], depth + 1);
+	return is_alike;
+}
+
+/* What the branches around a call say about a condition: 1 true, 0 false, -1 nothing. */
+static int known_truth(const struct tdm_expr *condition, const struct host_branch *branch)
+{
+	for (; branch != NULL; branch = branch->outer) {
+		const struct tdm_expr *known = branch->condition;
+		if (is_same(known, condition, 0))
+			return 1;
+		if (known->op == TDM_EXPR_NOT && is_same(known->args[0], condition, 0))
+			return 0;
+		if (condition->op == TDM_EXPR_NOT && is_same(known, condition->args[0], 0))
+			return 0;
+	}
+	return -1;
+}
+
+/* An expression without the choices that the branches around it have made. */
+static const struct tdm_expr *in_branch(
+	struct host *host, const struct tdm_expr *expr, const struct host_branch *branch)
+{
+	if (expr == NULL || expr->arg_count == 0 || branch == NULL || expr->op < TDM_EXPR_ADD)
+		return expr;
+	if (expr->op == TDM_EXPR_CHOOSE) {
+		int truth = known_truth(expr->args[0], branch);
+		if (truth >= 0)
+			return in_branch(host, expr->args[truth == 1 ? 1 : 2], branch);
+	}
+	const struct tdm_expr *args[3];
+	bool is_changed = false;
+	for (uint32_t i = 0; i < expr->arg_count && i < 3; i++) {
+		args[i] = in_branch(host, expr->args[i], branch);
+		is_changed |= args[i] != expr->args[i];
+	}
+	return is_changed ? tdm_expr_make(host->arena, (enum tdm_expr_op)expr->op, expr->text, args, expr->arg_count)
+			  : expr;
+}
+
+static void settle_in_branch(struct host *host, struct tdm_buffer_facts *facts, const struct host_branch *branch)
+{
+	const struct tdm_expr **parts[] = { &facts->index, &facts->also_index, &facts->format, &facts->page,
+		&facts->total, &facts->view_of };
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		*parts[i] = in_branch(host, *parts[i], branch);
+	if (facts->view_of != NULL && host_is_null(facts->view_of))
+		facts->view_of = NULL;
+}
+
+static bool depends(const struct tdm_expr *expr)
+{
+	return expr != NULL && tdm_expr_has_parameter(expr);
+}
+
+/* A helper makes buffers whose index or name its caller gives, or whose size its caller gives if it is called like one:
+ * by a name that says so, and not just once for several buffers. One that only makes kernels gets their source. */
+bool host_is_helper(const struct host *host, struct tdm_str name)
+{
+	size_t count = 0;
+	bool names_given = false, sizes_given = false, sources_given = false;
+	for (const struct host_made *made = host->first; made != NULL; made = made->next) {
+		struct tdm_buffer_facts facts;
+		if (made->type == HOST_TYPE_KERNEL)
+			sources_given |= depends(tdm_expr_field(made->latest, "source")) ||
+					 depends(tdm_expr_field(made->latest, "kernel_source"));
+		if (made->type == HOST_TYPE_KERNEL || made->is_replaced)
+			continue;
+		const struct tdm_expr *object = made->creations != NULL ? made->creations->object : made->latest;
+		host_facts((struct host *)(uintptr_t)host, made, object, &facts);
+		count++;
+		names_given |= depends(facts.index) || depends(facts.name);
+		sizes_given |= depends(facts.total) || depends(facts.page);
+	}
+	if (count == 0)
+		return sources_given;
+	if (names_given || !sizes_given || !tdm_name_is_creator(name))
+		return names_given;
+	const struct tdm_project *project = host->walk->project;
+	return count == 1 || (project != NULL && tdm_project_call_count(project, name) > 1);
+}
+
+static struct tdm_scan_place *place_at(struct host *host, uint32_t byte)
+{
+	struct tdm_scan_file *file = host->walk->file;
+	size_t low = 0, high = file->place_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (file->places[middle].byte < byte)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < file->place_count && file->places[low].byte == byte ? &file->places[low] : NULL;
+}
+
+static void mark(struct host *host, uint32_t byte, uint8_t grasp, const char *why, bool is_helper_body)
+{
+	struct tdm_scan_place *place = byte != UINT32_MAX ? place_at(host, byte) : NULL;
+	if (place == NULL || place->grasp < grasp)
+		return;
+	place->grasp = grasp;
+	place->why = why;
+	place->is_helper_body |= is_helper_body;
+}
+
+void host_mark_call(struct host *host, uint32_t byte)
+{
+	mark(host, byte, TDM_GRASP_WHOLLY, "", true);
+}
+
+void host_mark_helper_body(struct host *host, uint32_t start, uint32_t end)
+{
+	struct tdm_scan_file *file = host->walk->file;
+	for (size_t i = 0; i < file->place_count; i++) {
+		struct tdm_scan_place *place = &file->places[i];
+		if (place->byte < start || place->byte >= end)
+			continue;
+		place->is_helper_body = true;
+		place->grasp = TDM_GRASP_WHOLLY;
+	}
+}
+
+/* Whether the helper that made it calls itself, which is not followed. */
+static bool is_cut(const struct host *host, const struct host_made *made)
+{
+	for (uint32_t i = 0; i < host->cut_count && made->site.line != 0; i++)
+		if (host->cut_sites[i] == made->site.byte)
+			return true;
+	return false;
+}
+
+static int emit_buffer(
+	struct host *host, const struct host_made *made, const struct host_creation *creation, uint32_t program)
+{
+	struct tdm_buffer_facts facts;
+	const struct tdm_expr *object = creation != NULL ? creation->object : made->latest;
+	host_facts(host, made, object, &facts);
+	const struct host_branch *branch = creation != NULL ? creation->branch : made->branch;
+	if (creation != NULL && made->site.line == 0)
+		facts.line = creation->line;
+	facts.also_missing = is_cut(host, made) ? "what its helper creates when it calls itself" : NULL;
+	settle_in_branch(host, &facts, branch);
+	facts.branch = branch != NULL ? &branch->shown : NULL;
+	facts.in_loop = creation != NULL ? creation->in_loop : made->in_loop;
+	facts.program = program;
+	if (creation != NULL && creation->cores != NULL)
+		facts.cores = creation->cores;
+	int err = tdm_walk_add_buffer(host->walk, &facts);
+	if (err != 0)
+		return err;
+	const struct tdm_scan_buffer *buffer = &host->walk->file->buffers[host->walk->file->buffer_count - 1];
+	mark(host, made->byte, buffer->grasp, buffer->missing, made->site.line != 0);
+	if (made->site.line != 0)
+		mark(host, made->site.byte, buffer->grasp, buffer->missing, false);
+	return 0;
+}
+
+static int emit_kernel(struct host *host, const struct host_made *made, uint32_t program)
+{
+	const struct tdm_expr *object = made->latest;
+	const struct tdm_expr *source = tdm_expr_field(object, "source");
+	if (source == NULL)
+		source = tdm_expr_field(object, "kernel_source");
+	const struct tdm_expr *cores = tdm_expr_field(object, "cores");
+	if (cores == NULL)
+		cores = tdm_expr_field(object, "core_ranges");
+	struct tdm_scan_kernel kernel = {
+		.file = host->walk->file_idx,
+		.line = made->line,
+		.defined_line = made->byte != UINT32_MAX ? tdm_walk_line(host->walk, made->byte) : made->line,
+		.program = program,
+		.name = tdm_expr_plain_text(name_of(object), host->arena),
+		.source = tdm_expr_plain_text(source, host->arena),
+		.source_expr = source,
+		.cores = tdm_expr_plain_text(cores, host->arena),
+		.object = object,
+		.branch = made->branch != NULL ? &made->branch->shown : NULL,
+	};
+	return tdm_walk_add_kernel(host->walk, &kernel);
+}
+
+int host_emit(struct host *host, struct tdm_str name, uint32_t line)
+{
+	uint32_t program = 0;
+	int err = host->first != NULL ? tdm_walk_add_program(host->walk, name, line, &program) : 0;
+	if (err == 0 && host->first != NULL)
+		host->walk->file->programs[program].calls_creator |= host->calls_creator;
+	for (const struct host_made *made = host->first; made != NULL && err == 0; made = made->next) {
+		if (made->is_replaced) {
+			mark(host, made->byte, TDM_GRASP_WHOLLY, "", false);
+			mark(host, made->site.line != 0 ? made->site.byte : UINT32_MAX, TDM_GRASP_WHOLLY, "", false);
+			continue;
+		}
+		if (made->type == HOST_TYPE_KERNEL) {
+			err = emit_kernel(host, made, program);
+			continue;
+		}
+		const struct host_creation *creation = made->creations;
+		do {
+			err = emit_buffer(host, made, creation, program);
+			creation = creation != NULL ? creation->next : NULL;
+		} while (creation != NULL && err == 0);
+	}
+	return err == 0 && host->arena->failed ? -ENOMEM : err;
+}
