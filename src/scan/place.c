@@ -53,7 +53,7 @@ bool tdm_name_is_helper(struct tdm_str name)
 struct tdm_name_meaning tdm_name_meaning(struct tdm_str name)
 {
 	/* Names that begin with other letters, or are as short, mean nothing here: most do. */
-	if (name.len < 3 || strchr("CDKSabcdemprsw", name.ptr[0]) == NULL)
+	if (name.len < 3 || strchr("CDKSabcdekmprsw", name.ptr[0]) == NULL)
 		return (struct tdm_name_meaning){ TDM_SENSE_NONE, 0 };
 	for (const struct known_name *known = known_names; known->name != NULL; known++)
 		if (known->name[0] == name.ptr[0] && tdm_str_is(name, known->name))
@@ -68,7 +68,7 @@ bool tdm_look_quickly(struct tdm_str text)
 	/* Every name of the table below has one of these in it, and so has every name that tdm_name_is_creator() knows.
 	 */
 	static const char *const parts[] = { "cb", "CB", "ircular", "ataflowBuffer", "dfb", "cratchpad", "Kernel",
-		"_front(", "push_back(", "reserve_back(" };
+		"kernel_main", "_front(", "push_back(", "reserve_back(" };
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		if (memmem(text.ptr, text.len, parts[i], strlen(parts[i])) != NULL)
 			return true;

@@ -314,6 +314,16 @@ static void branches_of_the_preprocessor_are_read_apart(void **state)
 	done(&world);
 }
 
+/* A kernel may leave all of its operations to functions of other files. */
+static void a_main_function_is_enough(void **state)
+{
+	struct world world;
+	(void)state;
+	scan_text(&world, "void kernel_main() { elsewhere::tilize<1>(2); }\n");
+	assert_non_null(world.scan.files[0].code);
+	done(&world);
+}
+
 /* std::vector has a push_back() too. */
 static void other_containers_are_no_buffers(void **state)
 {
@@ -375,6 +385,7 @@ int main(void)
 		cmocka_unit_test(branches_make_operations_conditional),
 		cmocka_unit_test(variables_hide_constants),
 		cmocka_unit_test(branches_of_the_preprocessor_are_read_apart),
+		cmocka_unit_test(a_main_function_is_enough),
 		cmocka_unit_test(other_containers_are_no_buffers),
 		cmocka_unit_test(hostile_texts_are_survived),
 	};
