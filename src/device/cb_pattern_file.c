@@ -23,11 +23,11 @@ struct parser {
 	struct tdm_diag *diag;
 	struct tdm_str line, rest; /* the line, and what is left of it */
 	uint64_t number;
-	uint64_t page_bytes;                      /* of buffers that do not say it */
-	uint64_t totals[TDM_PATTERN_BUFFERS_MAX]; /* as given; 0: not given */
-	struct tdm_pattern_buffer *buffer;        /* of the line */
-	struct tdm_pattern_stage *stage;          /* the same */
-	bool has_tiles;
+	uint64_t page_bytes;                        /* of buffers that do not say it */
+	uint64_t totals[TDM_PATTERN_BUFFERS_MAX];   /* as given; 0: not given */
+	struct tdm_pattern_buffer *buffer;          /* of the line */
+	struct tdm_pattern_stage *stage;            /* the same */
+	uint64_t tiles_line, cores_line, name_line; /* where they are; 0: nowhere */
 };
 
 #define REFUSE(ps, at, ...) \
@@ -88,11 +88,12 @@ static int take_page(struct parser *ps, struct tdm_str text, uint64_t *bytes)
 	return 0;
 }
 
-/* A key of a buffer or a kernel. The value of a flag is empty. */
+/* A key of a buffer or a kernel. The value of a flag is empty. Of several that say the same thing, a line has one. */
 struct key {
 	const char *name;
 	bool is_flag;
 	int (*take)(struct parser *ps, struct tdm_str value);
+	const char *says; /* what they say; NULL: no other key does */
 };
 
 static int take_pages(struct parser *ps, struct tdm_str value)
@@ -123,11 +124,11 @@ static int take_fixed(struct parser *ps, struct tdm_str value)
 }
 
 static const struct key buffer_keys[] = {
-	{ "pages", false, take_pages },
-	{ "format", false, take_buffer_format },
-	{ "page", false, take_buffer_page },
-	{ "total", false, take_total },
-	{ "fixed", true, take_fixed },
+	{ "pages", false, take_pages, NULL },
+	{ "format", false, take_buffer_format, "size of a page" },
+	{ "page", false, take_buffer_page, "size of a page" },
+	{ "total", false, take_total, NULL },
+	{ "fixed", true, take_fixed, NULL },
 	{ 0 },
 };
 
@@ -249,23 +250,40 @@ static int take_l1(struct parser *ps, struct tdm_str value)
 }
 
 static const struct key stage_keys[] = {
-	{ "dram", true, take_dram },
-	{ "l1", true, take_l1 },
-	{ "pop", false, take_pop },
-	{ "push", false, take_push },
-	{ "op", false, take_op },
-	{ "cycles", false, take_cycles },
-	{ "factor", false, take_factor },
-	{ "times", false, take_times },
-	{ "ahead", false, take_ahead },
-	{ "ids", false, take_ids },
-	{ "flush", true, take_flush },
+	{ "dram", true, take_dram, "memory" },
+	{ "l1", true, take_l1, "memory" },
+	{ "pop", false, take_pop, NULL },
+	{ "push", false, take_push, NULL },
+	{ "op", false, take_op, "operation" },
+	{ "cycles", false, take_cycles, "operation" },
+	{ "factor", false, take_factor, NULL },
+	{ "times", false, take_times, NULL },
+	{ "ahead", false, take_ahead, NULL },
+	{ "ids", false, take_ids, NULL },
+	{ "flush", true, take_flush, NULL },
 	{ 0 },
 };
+
+/* Refuses a key that the line already has, or that says the same as one before it. */
+static int check_new(
+	struct parser *ps, struct tdm_str word, const struct key *keys, const struct key *key, uint32_t *seen)
+{
+	for (const struct key *other = keys; other->name != NULL; other++) {
+		bool is_there = (*seen >> (other - keys) & 1) != 0;
+		if (is_there && other == key)
+			return REFUSE(ps, word, "'%s' is there twice: remove one", key->name);
+		if (is_there && key->says != NULL && other->says != NULL && strcmp(key->says, other->says) == 0)
+			return REFUSE(ps, word, "'%s' and '%s' both say the %s: remove one", other->name, key->name,
+				key->says);
+	}
+	*seen |= UINT32_C(1) << (key - keys);
+	return 0;
+}
 
 /* The rest of the line as keys and values. */
 static int take_keys(struct parser *ps, const struct key *keys)
 {
+	uint32_t seen = 0;
 	for (struct tdm_str word; (word = next_word(ps)).len != 0;) {
 		const char *equals = memchr(word.ptr, '=', word.len);
 		struct tdm_str name = { word.ptr, equals != NULL ? (size_t)(equals - word.ptr) : word.len };
@@ -283,7 +301,8 @@ static int take_keys(struct parser *ps, const struct key *keys)
 		if (key->is_flag == (equals != NULL))
 			return REFUSE(ps, word, key->is_flag ? "'%s' has no value" : "'%s' needs a value: %s=...",
 				key->name, key->name);
-		int err = key->take(ps, value);
+		int err = check_new(ps, word, keys, key, &seen);
+		err = err != 0 ? err : key->take(ps, value);
 		if (err != 0)
 			return err;
 	}
@@ -357,15 +376,26 @@ static int take_kernel(struct parser *ps)
 	return take_keys(ps, stage_keys);
 }
 
+/* Refuses a line that says again what a line before it has said for the whole pattern. */
+static int take_once(struct parser *ps, uint64_t *line)
+{
+	if (*line != 0)
+		return tdm_diag_set(ps->diag, TDM_ESYNTAX, ps->number, 1,
+			"line %" PRIu64 " already says that: remove one of the two", *line);
+	*line = ps->number;
+	return 0;
+}
+
 static int take_tiles(struct parser *ps)
 {
-	ps->has_tiles = true;
-	return take_number(ps, next_word(ps), 1, TDM_PATTERN_TILES_MAX, &ps->p->tiles);
+	int err = take_once(ps, &ps->tiles_line);
+	return err != 0 ? err : take_number(ps, next_word(ps), 1, TDM_PATTERN_TILES_MAX, &ps->p->tiles);
 }
 
 static int take_cores(struct parser *ps)
 {
-	return take_u32(ps, next_word(ps), 1, TDM_PATTERN_CORES_MAX, &ps->p->cores);
+	int err = take_once(ps, &ps->cores_line);
+	return err != 0 ? err : take_u32(ps, next_word(ps), 1, TDM_PATTERN_CORES_MAX, &ps->p->cores);
 }
 
 static int take_default_format(struct parser *ps)
@@ -377,7 +407,7 @@ static int take_name(struct parser *ps)
 {
 	tdm_str_shown(tdm_str_trim(ps->rest), ps->p->name, sizeof ps->p->name);
 	ps->rest.len = 0;
-	return 0;
+	return take_once(ps, &ps->name_line);
 }
 
 static int take_set(struct parser *ps)
@@ -430,7 +460,7 @@ static int take_line(struct parser *ps, struct tdm_str line)
 static int settle(struct parser *ps)
 {
 	struct tdm_cb_pattern *p = ps->p;
-	if (!ps->has_tiles)
+	if (ps->tiles_line == 0)
 		return tdm_diag_set(ps->diag, TDM_ESYNTAX, 0, 0, "expected a line 'tiles N'");
 	for (size_t i = 0; i < p->buffer_count; i++)
 		p->buffers[i].total = ps->totals[i] != 0 ? ps->totals[i] : p->tiles;
