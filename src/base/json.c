@@ -7,8 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ENVELOPE_VERSION = 1 };
-
 void tdm_json_init(struct tdm_json *json, struct tdm_buf *out)
 {
 	*json = (struct tdm_json){ .out = out };
@@ -216,7 +214,7 @@ void tdm_json_envelope(struct tdm_json *json, const char *schema)
 
 	tdm_json_object(json);
 	tdm_json_put_text(json, "schema", schema);
-	tdm_json_put_u64(json, "version", ENVELOPE_VERSION);
+	tdm_json_put_u64(json, "version", TDM_JSON_VERSION);
 	tdm_json_put_text(json, "time", when[0] != '\0' ? when : NULL);
 	tdm_json_put_text(json, "host", has_host ? host : NULL);
 }

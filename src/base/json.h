@@ -111,6 +111,9 @@ static inline void tdm_json_put_object(struct tdm_json *json, const char *key)
 void tdm_json_init_keys(struct tdm_json *json, struct tdm_buf *out, int depth, bool after_others);
 void tdm_json_paste(struct tdm_json *json, const struct tdm_buf *keys);
 
+/* Version of the envelope and of what is in it. */
+enum { TDM_JSON_VERSION = 1 };
+
 /*
  * Begins the envelope of every command's JSON: schema, version, time (UTC) and host. The caller adds its own key and
  * then calls tdm_json_object_end.

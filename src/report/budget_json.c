@@ -26,7 +26,7 @@ struct walk {
 	struct tdm_diag *diag;
 	int depth;
 	bool in_command, in_list, at_list, has_name, has_bytes, found;
-	enum { OTHER, NAME, BYTES } key;
+	enum { OTHER, VERSION, NAME, BYTES } key;
 	char name[NAME_CAP];
 	uint64_t bytes;
 };
@@ -36,10 +36,11 @@ static void take_key(struct walk *w, struct tdm_str key)
 	if (w->depth == KEY_DEPTH)
 		w->in_command = tdm_str_is(key, w->command);
 	w->at_list = w->depth == KEY_DEPTH + 1 && w->in_command && tdm_str_is(key, "budgets");
-	w->key = w->depth != ROW_DEPTH      ? OTHER
-		 : tdm_str_is(key, "name")  ? NAME
-		 : tdm_str_is(key, "bytes") ? BYTES
-					    : OTHER;
+	w->key = OTHER;
+	if (w->depth == KEY_DEPTH && tdm_str_is(key, "version"))
+		w->key = VERSION;
+	else if (w->depth == ROW_DEPTH)
+		w->key = tdm_str_is(key, "name") ? NAME : tdm_str_is(key, "bytes") ? BYTES : OTHER;
 }
 
 static int wrong(struct walk *w, const char *what)
@@ -48,8 +49,23 @@ static int wrong(struct walk *w, const char *what)
 		w->budgets->count + 1, what);
 }
 
+static int take_version(struct walk *w, const struct tdm_json_token *token)
+{
+	uint64_t version = 0;
+	char shown[32];
+	if (token->part == TDM_JSON_PART_NUMBER && tdm_str_parse_u64(token->text, &version) == 0 &&
+		version == TDM_JSON_VERSION)
+		return 0;
+	return tdm_diag_set(w->diag, TDM_EVERSION, 0, 0,
+		"has version %s, and this Tidemark reads version %d: save it again with --save, or take the Tidemark "
+		"that wrote it",
+		tdm_str_shown(token->text, shown, sizeof shown), TDM_JSON_VERSION);
+}
+
 static int take_value(struct walk *w, const struct tdm_json_token *token)
 {
+	if (w->depth == KEY_DEPTH && w->key == VERSION)
+		return take_version(w, token);
 	if (!w->in_list || w->depth != ROW_DEPTH || w->key == OTHER)
 		return 0;
 	if (w->key == NAME) {

@@ -103,6 +103,8 @@ static void wrong_files_are_refused(void **state)
 		"{\"pressure\": {\"budgets\": [{\"name\": \"a\", \"bytes\": -1}]}}",
 		"{\"pressure\": {\"budgets\": [{\"name\": \"a\", \"bytes\": 99999999999999999999}]}}",
 		"{\"pressure\": {\"other\": [{\"name\": \"a\", \"bytes\": 1}]}}",
+		"{\"version\": 2, \"pressure\": {\"budgets\": [{\"name\": \"a\", \"bytes\": 1}]}}",
+		"{\"pressure\": {\"budgets\": [{\"name\": \"a\", \"bytes\": 1}]}, \"version\": \"x\"}",
 		"{\"x\": {\"pressure\": {\"budgets\": [{\"name\": \"a\", \"bytes\": 1}]}}}",
 	};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
