@@ -23,6 +23,15 @@ static bool makes_link(struct tdm_str text, size_t i)
 	return text.ptr[i] == '.' && i >= 3 && strncasecmp(text.ptr + i - 3, "www", 3) == 0;
 }
 
+/* Whether sites take what begins at `i` for a user, whom they notify, or for the number of an issue: "#12", "GH-12". */
+static bool makes_reference(struct tdm_str text, size_t i)
+{
+	bool before_digit = i + 1 < text.len && text.ptr[i + 1] >= '0' && text.ptr[i + 1] <= '9';
+	if (text.ptr[i] == '-')
+		return before_digit && i >= 2 && strncasecmp(text.ptr + i - 2, "GH", 2) == 0;
+	return text.ptr[i] == '@' || (text.ptr[i] == '#' && before_digit);
+}
+
 static void put_escaped(struct tdm_buf *out, struct tdm_str text)
 {
 	for (size_t i = 0; i < text.len; i++) {
@@ -34,7 +43,7 @@ static void put_escaped(struct tdm_buf *out, struct tdm_str text)
 		if (strchr("\\`*_[]|~$", c) != NULL || makes_link(text, i))
 			tdm_buf_putc(out, '\\');
 		tdm_buf_putc(out, c);
-		if (c == '@') /* sites notify users who are named; the comment does not show */
+		if (makes_reference(text, i)) /* the comment does not show */
 			tdm_buf_puts(out, "<!-- -->");
 	}
 }

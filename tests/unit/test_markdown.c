@@ -42,6 +42,8 @@ static void nothing_becomes_a_link_or_the_name_of_a_user(void **state)
 	expect(tdm_markdown_text, "https://x.org", "https\\://x.org");
 	expect(tdm_markdown_text, "www.x.org WWW.y", "www\\.x.org WWW\\.y");
 	expect(tdm_markdown_text, "a@b.org @team", "a@<!-- -->b.org @<!-- -->team");
+	expect(tdm_markdown_text, "o/r#12 GH-7 gh-7", "o/r#<!-- -->12 GH-<!-- -->7 gh-<!-- -->7");
+	expect(tdm_markdown_text, "# # a-7 H-7 -7 GH- c#", "# # a-7 H-7 -7 GH- c#");
 }
 
 static void bytes_that_are_no_text_become_question_marks(void **state)
