@@ -288,6 +288,29 @@ static void print_bands(
 	tdm_buf_putc(out, '\n');
 }
 
+/* What is at both ends of the axis, and its name between them if there is room. */
+static void print_x(
+	const struct tdm_scene *scene, const struct tdm_term *term, size_t margin, size_t columns, struct tdm_buf *out)
+{
+	char first[TDM_AXIS_LABEL_CAP], last[TDM_AXIS_LABEL_CAP];
+	double from, to;
+	time_range(scene, &from, &to);
+	tdm_plot_value(scene->x_unit, from, first, sizeof first);
+	tdm_plot_value(scene->x_unit, to, last, sizeof last);
+	size_t used = tdm_print_columns(first) + tdm_print_columns(last), name = tdm_print_columns(scene->x_label);
+	if (used + 2 > columns)
+		return;
+	name = used + name + 4 <= columns ? name : 0;
+	size_t left = (columns - used - name) / 2;
+	tdm_buf_fill(out, ' ', margin);
+	tdm_buf_puts(out, first);
+	tdm_buf_fill(out, ' ', left);
+	if (name != 0)
+		tdm_print_name(out, term, scene->x_label, name);
+	tdm_buf_fill(out, ' ', columns - used - name - left);
+	tdm_buf_printf(out, "%s\n", last);
+}
+
 /* Says which series the line shows: a terminal has room for only one. */
 static void print_series(const struct tdm_scene *scene, const struct tdm_term *term, struct tdm_buf *out)
 {
@@ -364,6 +387,8 @@ static void print(const struct tdm_scene *scene, const struct tdm_term *term, st
 	free(heights);
 	if (scene->band_count != 0)
 		print_bands(scene, term, margin - 1, columns, out);
+	if (!scene->no_x_ticks && scene->x_label != NULL && scene->x_label[0] != '\0')
+		print_x(scene, term, margin - 1, columns, out);
 	if (lowest(scene) < 0)
 		tdm_buf_printf(out, "not drawn: values below 0, down to %s\n",
 			tdm_plot_value(scene->unit, lowest(scene), label, sizeof label));

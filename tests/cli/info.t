@@ -554,6 +554,7 @@ Charts of a capture: memory over its nodes, and L1 core by core when it was full
          │                                  ▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅███████████████████████████████████████
          │                                  █████████████████████████████████████████████████████████
              |BinaryNgDeviceOperation                                              |Tensor::d...
+         0                                  node of the capture                                   21
   $ tidemark info --chart cores --ascii --title 'An addition' $D/add_l1.json
   An addition
   L1 of device 0 at node 14: 2 KiB of buffers in every core
@@ -626,7 +627,7 @@ A capture that describes its device: the charts have its capacity as a line, or 
   $ tidemark info --chart dram large.json | sed -n '1,2p;$p'
   DRAM in use, device 0; its capacity of 12 TiB is far above
   6 GiB │                                                                         ███████████████████
-        │                                                                         ███████████████████
+        0                                   node of the capture                                    5
   $ tidemark info --chart cores device.json
   L1 of device 0 at node 2: 640 KiB of buffers in every core
          0   1   2   3   4   5   6   7

@@ -385,6 +385,7 @@ Charts.
         │████████████████████████████████████████████████████████████████████████
         │████████████████████████████████████████████████████████████████████████
         │████████████████████████████████████████████████████████████████████████
+        1                              operation                               8
   $ tidemark info --chart l1 v3.sqlite
   L1 in use, fullest core
   sum of L1 buffers after it, circular buffers, where known
@@ -400,6 +401,7 @@ Charts.
   100 KiB │                    ██████████████████████████████
           │                    ██████████████████████████████▇▇▇▇▇▇▇▇▇▇
           │                    ████████████████████████████████████████
+          1                             operation                              8
   $ tidemark info --chart cores v3.sqlite
   L1 buffers of device 0 after operation 5
          0   1   2   3   4   5   6   7
