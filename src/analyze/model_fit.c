@@ -1,5 +1,6 @@
 #include "analyze/model_fit.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ const struct tdm_perf_operation *tdm_model_fit_operation(const struct tdm_perf_w
 {
 	for (size_t i = 0; i < waits->operation_count; i++) {
 		const struct tdm_perf_operation *op = &waits->operations[i];
-		if (op->measured != 0 && (name == NULL || strcmp(op->name, name) == 0))
+		if (op->measured != 0 && op->kernel_ns != 0 && (name == NULL || strcmp(op->name, name) == 0))
 			return op;
 	}
 	return NULL;
@@ -69,6 +70,8 @@ static void predict(struct fitting *f, double transfers, double math, double ns[
 		return;
 	f->err = tdm_cb_model_run(&model, NULL, false, &result);
 	tdm_cb_model_done(&model);
+	if (f->err == 0 && result.is_deadlocked)
+		f->err = -EDEADLK;
 	if (f->err != 0)
 		return;
 	ns[TDM_FIT_KERNEL] = result.ns;
@@ -118,8 +121,6 @@ int tdm_model_fit(const struct tdm_cb_pattern *pattern, const struct tdm_perf_op
 			(double)op->back_ns / calls },
 		.transfers = 1,
 		.math = 1 };
-	if (!(fit->measured_ns[TDM_FIT_KERNEL] > 0))
-		fit->measured_ns[TDM_FIT_KERNEL] = 1;
 	predict(&f, 1, 1, fit->before_ns);
 	memcpy(fit->after_ns, fit->before_ns, sizeof fit->after_ns);
 	fit->error = fit->error_before = error_of(fit, fit->before_ns);

@@ -21,10 +21,10 @@ struct tdm_model_fit {
 	double error_before;
 };
 
-/* The operation with this name, or the one that waits longest if NULL. NULL: nothing was measured. */
+/* The operation with this name, or the one that waits longest if NULL. NULL: none was measured, or took time. */
 const struct tdm_perf_operation *tdm_model_fit_operation(const struct tdm_perf_waits *waits, const char *name);
 
-/* Applies the factors to *speed. 0 or -ENOMEM. */
+/* Applies the factors to *speed. 0, -ENOMEM, or -EDEADLK for a pattern that never ends. */
 int tdm_model_fit(const struct tdm_cb_pattern *pattern, const struct tdm_perf_operation *operation,
 	struct tdm_core_speed *speed, struct tdm_model_fit *fit);
 

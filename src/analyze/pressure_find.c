@@ -43,7 +43,7 @@ static void find_score(const struct tdm_pressure_result *r, const struct tdm_str
 	tdm_findings_real(found, "cb1_miss_rate", TDM_UNIT_SHARE, s->metrics[TDM_PRESSURE_MISS]);
 	tdm_findings_real(found, "share_of_best", TDM_UNIT_SHARE, share);
 	tdm_findings_say(found,
-		"thrashing risk %s%s: score %.0f of 100, CB1 holds %" PRIu32 " of %" PRIu64 " B tiles%s",
+		"thrashing risk %s%s: score %.1f of 100, CB1 holds %" PRIu32 " of %" PRIu64 " B tiles%s",
 		is_high ? "HIGH" : "MEDIUM", from, score, s->depths[1], r->setup.b_tiles, model);
 }
 

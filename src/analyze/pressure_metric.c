@@ -25,13 +25,16 @@ const char *tdm_pressure_band_name(enum tdm_pressure indicator)
 	return indicators[indicator].band;
 }
 
+/* Means of shares are off by their last digits; a value this near to a limit is on it. */
+static const double nearness = 1e-9;
+
 enum tdm_severity tdm_pressure_band(enum tdm_pressure indicator, double value)
 {
 	double from = indicators[indicator].from, to = indicators[indicator].to;
 	double bad = from < 0 ? -value : value;
 	if (isnan(value) || indicators[indicator].band == NULL)
 		return TDM_FINDING_INFO;
-	return bad < from ? TDM_FINDING_OK : bad <= to ? TDM_FINDING_WARNING : TDM_FINDING_BROKEN;
+	return bad < from - nearness ? TDM_FINDING_OK : bad <= to + nearness ? TDM_FINDING_WARNING : TDM_FINDING_BROKEN;
 }
 
 double tdm_pressure_miss(uint64_t b_tiles, uint64_t cb1_tiles)

@@ -220,7 +220,12 @@ static int fit_model(struct request *r)
 			"TT_METAL_PROFILER_SUM=1 "
 			"is set while the program runs",
 			r->fit_path, r->operation != NULL ? " of " : "", r->operation != NULL ? r->operation : "");
-	if (tdm_model_fit(&r->pattern, op, &r->speed, &r->fit) != 0)
+	int err = tdm_model_fit(&r->pattern, op, &r->speed, &r->fit);
+	if (err == -EDEADLK)
+		return tdm_cmd_error(r->cmd,
+			"%s deadlocks, so there are no times to fit: leave out --fit to see who waits",
+			r->pattern_path);
+	if (err != 0)
 		return tdm_cmd_error(r->cmd, "out of memory");
 	r->has_fit = true;
 	return 0;

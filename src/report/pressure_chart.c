@@ -62,13 +62,17 @@ static int draw_curve(const struct tdm_pressure_result *r, const struct tdm_pres
 	const struct tdm_term *term, struct tdm_buf *out, struct tdm_diag *diag)
 {
 	const struct tdm_cb_advice *a = &r->advice;
-	double bytes[TDM_ADVICE_POINTS_MAX], rates[TDM_ADVICE_POINTS_MAX];
-	for (size_t i = 0; i < a->point_count; i++) {
+	double bytes[TDM_ADVICE_POINTS_MAX + 1], rates[TDM_ADVICE_POINTS_MAX + 1];
+	size_t last = a->point_count - 1;
+	if (a->is_deadlocked || a->point_count == 0)
+		return tdm_diag_set(diag, -EINVAL, 0, 0, "nothing to draw: there is no advice");
+	for (size_t i = 0; i <= last; i++) {
 		bytes[i] = (double)a->curve[i].bytes;
 		rates[i] = a->curve[i].tiles_per_s;
 	}
-	if (a->point_count < 2)
-		return tdm_diag_set(diag, -EINVAL, 0, 0, "nothing to draw: more bytes give nothing");
+	/* More bytes give no less: the last step is as wide as the others, or it would not be seen. */
+	bytes[last + 1] = bytes[last] + (last != 0 ? (bytes[last] - bytes[0]) / (double)last : bytes[0]);
+	rates[last + 1] = rates[last];
 	const struct tdm_plot_series series = { "tiles per second", colours[TDM_STRATEGY_ADVISED], rates };
 	const struct tdm_plot_mark mark = { "advised", (double)a->advised.bytes, a->advised.tiles_per_s };
 	struct tdm_scene scene = { .kind = TDM_CHART_TIME,
@@ -81,9 +85,9 @@ static int draw_curve(const struct tdm_pressure_result *r, const struct tdm_pres
 		.series_count = 1,
 		.times = bytes,
 		.steps = true,
-		.point_count = a->point_count,
+		.point_count = a->point_count + 1,
 		.marks = &mark,
-		.mark_count = a->is_too_large ? 0 : 1 };
+		.mark_count = tdm_cb_advice_is_found(a) ? 1 : 0 };
 	return show(&scene, picture, term, out, diag);
 }
 

@@ -78,7 +78,7 @@ static void text_score(const struct tdm_field *field, struct tdm_buf *out)
 	if (isnan(s->metrics[TDM_PRESSURE_SCORE]))
 		tdm_buf_putc(out, '-');
 	else
-		tdm_buf_printf(out, "%.0f", s->metrics[TDM_PRESSURE_SCORE]);
+		tdm_buf_printf(out, "%.1f", s->metrics[TDM_PRESSURE_SCORE]);
 }
 
 static const char *band_style(const struct tdm_field *field)
@@ -318,21 +318,28 @@ const struct tdm_pressure_result *tdm_pressure_critical(
 	return NULL;
 }
 
+static int add_budget(const struct tdm_pressure_result *r, enum tdm_strategy_name strategy, uint64_t bytes,
+	struct tdm_budgets *budgets)
+{
+	const char *title = tdm_strategy_title(strategy);
+	char name[128];
+	if (r->setup.pattern != NULL)
+		snprintf(name, sizeof name, "%s %s", r->pattern.name, title);
+	else
+		snprintf(name, sizeof name, "%" PRIu64 " %" PRIu64 " %s", r->setup.a_tiles, r->setup.b_tiles, title);
+	return tdm_budgets_add(budgets, tdm_str_of(name), bytes);
+}
+
 int tdm_pressure_budgets(const struct tdm_pressure_result *results, size_t count, struct tdm_budgets *budgets)
 {
-	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < results[i].strategy_count; k++) {
-			const struct tdm_strategy *s = &results[i].strategies[k];
-			char name[128];
-			if (results[i].setup.pattern != NULL)
-				snprintf(name, sizeof name, "%s %s", results[i].pattern.name,
-					tdm_strategy_title((enum tdm_strategy_name)s->name));
-			else
-				snprintf(name, sizeof name, "%" PRIu64 " %" PRIu64 " %s", results[i].setup.a_tiles,
-					results[i].setup.b_tiles, tdm_strategy_title((enum tdm_strategy_name)s->name));
-			int err = tdm_budgets_add(budgets, tdm_str_of(name), s->bytes);
-			if (err != 0)
-				return err;
-		}
-	return 0;
+	int err = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct tdm_pressure_result *r = &results[i];
+		for (size_t k = 0; k < r->strategy_count && err == 0; k++)
+			err = add_budget(
+				r, (enum tdm_strategy_name)r->strategies[k].name, r->strategies[k].bytes, budgets);
+		if (err == 0 && tdm_pressure_strategy(r, TDM_STRATEGY_ADVISED) == NULL)
+			err = add_budget(r, TDM_STRATEGY_ADVISED, TDM_BYTES_UNKNOWN, budgets);
+	}
+	return err;
 }

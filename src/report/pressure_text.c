@@ -44,6 +44,7 @@ static void put_table(
 static void put_head(const struct tdm_pressure_report *report, const struct tdm_pressure_result *r, struct tdm_buf *out)
 {
 	const struct tdm_pressure_setup *s = &r->setup;
+	bool is_even = r->tiles_per_shard * s->mesh_rows * s->mesh_columns == s->a_tiles;
 	if (s->pattern != NULL) {
 		tdm_put_label(out, "Pattern");
 		tdm_cell_text(out, r->pattern.name[0] != '\0' ? r->pattern.name : report->pattern_path, true);
@@ -54,9 +55,11 @@ static void put_head(const struct tdm_pressure_report *report, const struct tdm_
 	} else {
 		tdm_put_label(out, "Workload");
 		tdm_buf_printf(out,
-			"%s A tiles, %s on each of %" PRIu32 "x%" PRIu32 " devices, and %s B tiles of %s (%s), on %s",
-			TDM_COUNT_TEXT(s->a_tiles), TDM_COUNT_TEXT(r->tiles_per_shard), s->mesh_rows, s->mesh_columns,
-			TDM_COUNT_TEXT(s->b_tiles), TDM_SIZE_TEXT(s->tile_bytes), report->format, s->card->full_name);
+			"%s A tile%s, %s%s on each of %" PRIu32 "x%" PRIu32
+			" devices, and %s B tile%s of %s (%s), on %s",
+			TDM_COUNT_TEXT(s->a_tiles), tdm_plural(s->a_tiles), is_even ? "" : "up to ",
+			TDM_COUNT_TEXT(r->tiles_per_shard), s->mesh_rows, s->mesh_columns, TDM_COUNT_TEXT(s->b_tiles),
+			tdm_plural(s->b_tiles), TDM_SIZE_TEXT(s->tile_bytes), report->format, s->card->full_name);
 	}
 	tdm_buf_putc(out, '\n');
 	if (r->workload != NULL)
@@ -149,7 +152,7 @@ static void put_advice_sentence(const struct tdm_pressure_result *r, struct tdm_
 	tdm_buf_printf(out, "%s give %.1f %% of the best throughput, %.3f Mtiles/s", TDM_SIZE_TEXT(a->advised.bytes),
 		100 * share, a->best_tiles_per_s / 1e6);
 	tdm_buf_printf(out, "%s: %s (%zu runs of %s tiles).\n", a->is_limited ? ", and L1 has no room for more" : "",
-		a->is_limited    ? "the smallest on the curve that does nearly as well"
+		a->is_limited    ? "the smallest on the curve that is nearly as fast as what fits"
 		: a->is_smallest ? "nothing smaller reaches 99 %"
 				 : "the search ended early, so something smaller may do",
 		a->runs, TDM_COUNT_TEXT(a->tiles));

@@ -7,10 +7,10 @@ Pressure on circular buffers: strategies, the model, advice, patterns, baselines
   L1 of a core   1464 KiB: firmware 34.19 KiB, kernels up to 69 KiB; 1.33 MiB left for circular buffers
   
   Strategy            CB0  CB1  CB2 CB16     bytes CB1 miss band    used score risk   effic.  of L1    map
-  constant              4    4    4    4    64 KiB    75.0% MEDIUM  100%    75 HIGH      40%   4.7%  11.4%
-  adaptive_guide        6    6    2    2    64 KiB    62.5% MEDIUM  100%    62 MEDIUM    40%   4.7%  11.4%
-  adaptive_program      4    4    2    2    48 KiB    75.0% MEDIUM  100%    75 HIGH      30%   3.5%  10.3%
-  advised               1    2    1    1    20 KiB    87.5% HIGH    100%    88 HIGH      12%   1.5%   8.4%
+  constant              4    4    4    4    64 KiB    75.0% MEDIUM  100%  75.0 HIGH      40%   4.7%  11.4%
+  adaptive_guide        6    6    2    2    64 KiB    62.5% MEDIUM  100%  62.5 MEDIUM    40%   4.7%  11.4%
+  adaptive_program      4    4    2    2    48 KiB    75.0% MEDIUM  100%  75.0 HIGH      30%   3.5%  10.3%
+  advised               1    2    1    1    20 KiB    87.5% HIGH    100%  87.5 HIGH      12%   1.5%   8.4%
   
   Model              Mtiles/s slowest  % of time waiting: pages/room/network
   constant              1.582 reader   reader 0/0/88 compute 77/0/0 writer 94/0/5
@@ -43,15 +43,14 @@ Pressure on circular buffers: strategies, the model, advice, patterns, baselines
 Several sizes, and where it becomes critical.
 
   $ tidemark pressure --multi 32 8 16 8 | tail -30
-  adaptive_program      4    4    2    2    48 KiB    75.0% MEDIUM  100%    75 HIGH      30%   3.5%  10.3%
-  advised               1    2    1    1    20 KiB    87.5% HIGH    100%    88 HIGH      12%   1.5%   8.4%
+  advised               1    2    1    1    20 KiB    87.5% HIGH    100%  87.5 HIGH      12%   1.5%   8.4%
   
   32 A tiles, 32 B tiles: large
   Strategy            CB0  CB1  CB2 CB16     bytes CB1 miss band    used score risk   effic.  of L1    map
-  constant              4    4    4    4    64 KiB    87.5% HIGH    100%    88 HIGH      20%   4.7%  11.4%
-  adaptive_guide        2    2    2    2    32 KiB    93.8% HIGH    100%    94 HIGH      10%   2.4%   9.2%
-  adaptive_program      2    2    2    2    32 KiB    93.8% HIGH    100%    94 HIGH      10%   2.4%   9.2%
-  advised               1    2    1    1    20 KiB    93.8% HIGH    100%    94 HIGH       6%   1.5%   8.4%
+  constant              4    4    4    4    64 KiB    87.5% HIGH    100%  87.5 HIGH      20%   4.7%  11.4%
+  adaptive_guide        2    2    2    2    32 KiB    93.8% HIGH    100%  93.8 HIGH      10%   2.4%   9.2%
+  adaptive_program      2    2    2    2    32 KiB    93.8% HIGH    100%  93.8 HIGH      10%   2.4%   9.2%
+  advised               1    2    1    1    20 KiB    93.8% HIGH    100%  93.8 HIGH       6%   1.5%   8.4%
   
   Where it becomes critical (score above 70)
   constant          from 16 B tiles
@@ -72,6 +71,7 @@ Several sizes, and where it becomes critical.
       │████████████████████████████████████████████████████████████████████████████████████████████████████████
       │████████████████████████████████████████████████████████████████████████████████████████████████████████
       │████████████████████████████████████████████████████████████████████████████████████████████████████████
+      8                                            A and B tiles                                            32
   - critical: 70
   $ tidemark pressure --multi --json | python3 -c '
   > import json, sys
@@ -91,10 +91,10 @@ Another card and format, and less L1.
   L1 of a core   1536 KiB: firmware 40 KiB, kernels up to 69 KiB; 1427 KiB left for circular buffers
   
   Strategy            CB0  CB1  CB2 CB16     bytes CB1 miss band    used score risk   effic.  of L1    map
-  constant              4    4    4    4    32 KiB    93.8% HIGH    100%    94 HIGH      18%   2.2%   9.2%
-  adaptive_guide        2    2    2    2    16 KiB    96.9% HIGH    100%    97 HIGH       9%   1.1%   8.1%
-  adaptive_program      2    2    2    2    16 KiB    96.9% HIGH    100%    97 HIGH       9%   1.1%   8.1%
-  advised               1    2    1    1    10 KiB    96.9% HIGH    100%    97 HIGH       6%   0.7%   7.7%
+  constant              4    4    4    4    32 KiB    93.8% HIGH    100%  93.8 HIGH      18%   2.2%   9.2%
+  adaptive_guide        2    2    2    2    16 KiB    96.9% HIGH    100%  96.9 HIGH       9%   1.1%   8.1%
+  adaptive_program      2    2    2    2    16 KiB    96.9% HIGH    100%  96.9 HIGH       9%   1.1%   8.1%
+  advised               1    2    1    1    10 KiB    96.9% HIGH    100%  96.9 HIGH       6%   0.7%   7.7%
   $ tidemark pressure 16 16 --l1-used 1300K | head -12
   Workload       16 A tiles, 8 on each of 1x2 devices, and 16 B tiles of 4 KiB (Float32), on Wormhole n150
   Class          medium: balanced allocation: good performance, some pressure
@@ -103,10 +103,10 @@ Another card and format, and less L1.
   Does not fit   adaptive_guide: 64 KiB of circular buffers, 60.81 KiB are left
   
   Strategy            CB0  CB1  CB2 CB16     bytes CB1 miss band    used score risk   effic.  of L1    map
-  constant              4    4    4    4    64 KiB    75.0% MEDIUM  100%    75 HIGH      40%   4.7% 100.2%
-  adaptive_guide        6    6    2    2    64 KiB    62.5% MEDIUM  100%    62 MEDIUM    40%   4.7% 100.2%
-  adaptive_program      4    4    2    2    48 KiB    75.0% MEDIUM  100%    75 HIGH      30%   3.5%  99.1%
-  advised               1    2    1    1    20 KiB    87.5% HIGH    100%    88 HIGH      12%   1.5%  97.2%
+  constant              4    4    4    4    64 KiB    75.0% MEDIUM  100%  75.0 HIGH      40%   4.7% 100.2%
+  adaptive_guide        6    6    2    2    64 KiB    62.5% MEDIUM  100%  62.5 MEDIUM    40%   4.7% 100.2%
+  adaptive_program      4    4    2    2    48 KiB    75.0% MEDIUM  100%  75.0 HIGH      30%   3.5%  99.1%
+  advised               1    2    1    1    20 KiB    87.5% HIGH    100%  87.5 HIGH      12%   1.5%  97.2%
   
 
 The constants of the model, and changing them.
@@ -149,8 +149,8 @@ A pattern of one's own.
   L1 of a core   1464 KiB: firmware 34.19 KiB, kernels up to 69 KiB; 1.33 MiB left for circular buffers
   
   Strategy            CB0 CB16     bytes  used score risk   effic.  of L1    map
-  given                 4    4    16 KiB  100%     1 LOW        2%   1.2%   8.1%
-  advised               8    8    32 KiB  100%     2 LOW        3%   2.4%   9.2%
+  given                 4    4    16 KiB  100%   1.2 LOW        2%   1.2%   8.1%
+  advised               8    8    32 KiB  100%   2.4 LOW        3%   2.4%   9.2%
   
   Model              Mtiles/s slowest  % of time waiting: pages/room/network
   given                 2.742 writer   reader 0/50/30 compute 50/53/0 writer 48/0/32
@@ -176,6 +176,29 @@ A pattern of one's own.
   ['given', 'advised'] None 32768
   compute 3
 
+The curve on a terminal; its last step is seen, and so is the only one of a curve that does not rise.
+
+  $ tidemark pressure --pattern relu.cb --chart --ascii | tail -13
+  6 M |
+      |
+      |
+      |                                                                     ###################################
+  4 M |                                                                     ###################################
+      |                                  ...................................###################################
+      |########################################################################################################
+      |########################################################################################################
+  2 M |########################################################################################################
+      |########################################################################################################
+      |########################################################################################################
+      |########################################################################################################
+      16 KiB                                 Circular buffers of a core                                 40 KiB
+  $ tidemark pressure 1 1 --chart --ascii | tail -1
+        16 KiB                                Circular buffers of a core                                32 KiB
+  $ printf 'tiles 8\nbuffer 0 pages=2\nbuffer 1 pages=2\nkernel a compute pop=1 push=0\nkernel b compute pop=0 push=1\n' >ring.cb
+  $ tidemark pressure --pattern ring.cb --chart >/dev/null
+  tidemark pressure: nothing to draw: there is no advice
+  [2]
+
 A pattern that deadlocks names the cycle.
 
   $ cat >stuck.cb <<'END'
@@ -194,7 +217,7 @@ A pattern that deadlocks names the cycle.
   Deadlock       given: compute waits for pages of buffer 1, which reader pushes; reader waits for room in buffer 0, which compute pops
   
   Strategy            CB0  CB1 CB16     bytes  used score risk   effic.  of L1    map
-  given                 4    4    2    40 KiB  100%     3 LOW       21%   2.9%   9.8%
+  given                 4    4    2    40 KiB  100%   2.9 LOW       21%   2.9%   9.8%
   
   Model              Mtiles/s slowest  % of time waiting: pages/room/network
   given              deadlock -        reader 0/0/89 compute 26/0/0 writer 0/0/0
@@ -228,6 +251,10 @@ Wrong patterns.
   [2]
   $ tidemark pressure --pattern many.cb --card p150 | head -1
   Pattern        many.cb: 16 tiles through 1 circular buffer of 2 kernels, on Blackhole p150
+  $ printf 'tiles 16\nbuffer 0 pages=4 pages=8\nkernel a read push=0\nkernel w write pop=0\n' >twice.cb
+  $ tidemark pressure --pattern twice.cb
+  tidemark pressure: twice.cb:2:18: 'pages' is there twice: remove one
+  [2]
   $ tidemark pressure --pattern missing.cb
   tidemark pressure: missing.cb: cannot be read: No such file or directory
   [2]
@@ -255,6 +282,16 @@ A baseline: a budget that grows is exit code 1.
   $ tidemark pressure --pattern relu.cb --baseline relu.cb
   tidemark pressure: relu.cb: byte 1: not JSON
   [2]
+  $ sed 's/"version": 1/"version": 2/' main.json >newer.json
+  $ tidemark pressure --pattern relu.cb --baseline newer.json
+  tidemark pressure: newer.json: has version 2, and this Tidemark reads version 1: save it again with --save, or take the Tidemark that wrote it
+  [2]
+  $ tidemark pressure --pattern relu.cb --baseline main.json --l1-used 1358K >lost.txt
+  [1]
+  $ head -3 lost.txt
+  Baseline       main.json
+  broken: relu advised was 32 KiB and can no longer be computed
+  
   $ tidemark pressure 16 16 --save /nonexistent/file.json
   tidemark pressure: --save /nonexistent/file.json: No such file or directory
   [2]
@@ -273,6 +310,14 @@ Measured waits.
                  back          45000 ns measured        44782 ns fitted        49390 ns before
   $ tidemark pressure --pattern relu.cb --fit ops_perf_results.csv --operation Matmul
   tidemark pressure: ops_perf_results.csv: no call of Matmul has kernel time and both waits. The profiler measures waits if TT_METAL_PROFILER_SUM=1 is set while the program runs
+  [2]
+  $ sed 's/Relu,tt_dnn_device,1,0,1,.*/Relu,tt_dnn_device,1,0,1,0,0,0/; /^Other/d' ops_perf_results.csv >no_time.csv
+  $ tidemark pressure --pattern relu.cb --fit no_time.csv
+  tidemark pressure: no_time.csv: no call has kernel time and both waits. The profiler measures waits if TT_METAL_PROFILER_SUM=1 is set while the program runs
+  [2]
+  $ sed 's/buffer 0 pages=4/buffer 0 pages=2/' relu.cb >stuck.cb
+  $ tidemark pressure --pattern stuck.cb --fit ops_perf_results.csv
+  tidemark pressure: stuck.cb deadlocks, so there are no times to fit: leave out --fit to see who waits
   [2]
   $ tidemark pressure --pattern relu.cb --fit relu.cb
   tidemark pressure: relu.cb is not a performance report (ops_perf_results...csv)

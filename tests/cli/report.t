@@ -114,9 +114,9 @@ A workload, in tiles, and workloads of several sizes.
   severity part finding
   error       2 line 63: gate: fragmented: it needs 917,504 B in one piece; 1,096,512 B are free, the largest block is 720,896 B
                 -> allocate mask (2 KiB) at another time, or free it first: without it the largest block would be 1,098,560 B
-  warning     1 constant: thrashing risk HIGH: score 75 of 100, CB1 holds 4 of 16 B tiles; in the model it reaches N % of the best throughput
-  warning     1 adaptive_program: thrashing risk HIGH: score 75 of 100, CB1 holds 4 of 16 B tiles; in the model it reaches N % of the best throughput
-  note        1 adaptive_guide: thrashing risk MEDIUM: score 62 of 100, CB1 holds 6 of 16 B tiles; in the model it reaches N % of the best throughput
+  warning     1 constant: thrashing risk HIGH: score 75.0 of 100, CB1 holds 4 of 16 B tiles; in the model it reaches N % of the best throughput
+  warning     1 adaptive_program: thrashing risk HIGH: score 75.0 of 100, CB1 holds 4 of 16 B tiles; in the model it reaches N % of the best throughput
+  note        1 adaptive_guide: thrashing risk MEDIUM: score 62.5 of 100, CB1 holds 6 of 16 B tiles; in the model it reaches N % of the best throughput
   note        1 advised: N KiB of circular buffers reach N % of the best throughput in the model
   
   part command   about        errors warnings notes
@@ -127,9 +127,9 @@ A workload, in tiles, and workloads of several sizes.
   Report         0 errors, 3 warnings, 0 notes in 1 part
   
   severity part finding
-  warning     1 constant: thrashing risk HIGH from 16 B tiles on: score 75 of 100, CB1 holds 4 of 16 B tiles; in the model it reaches N % of the best throughput
-  warning     1 adaptive_guide: thrashing risk HIGH from 20 B tiles on: score 90 of 100, CB1 holds 2 of 20 B tiles; in the model it reaches N % of the best throughput
-  warning     1 adaptive_program: thrashing risk HIGH from 16 B tiles on: score 75 of 100, CB1 holds 4 of 16 B tiles; in the model it reaches N % of the best throughput
+  warning     1 constant: thrashing risk HIGH from 16 B tiles on: score 75.0 of 100, CB1 holds 4 of 16 B tiles; in the model it reaches N % of the best throughput
+  warning     1 adaptive_guide: thrashing risk HIGH from 20 B tiles on: score 90.0 of 100, CB1 holds 2 of 20 B tiles; in the model it reaches N % of the best throughput
+  warning     1 adaptive_program: thrashing risk HIGH from 16 B tiles on: score 75.0 of 100, CB1 holds 4 of 16 B tiles; in the model it reaches N % of the best throughput
   
   part command   about        errors warnings notes
      1 pressure  --multi           0        3     0

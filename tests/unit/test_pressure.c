@@ -11,6 +11,7 @@
 #include "analyze/pressure.h"
 #include "base/number.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +118,33 @@ static void figures_are_monotone(void **state)
 	assert_true(isnan(tdm_pressure_score((double)NAN, (double)NAN, (double)NAN)));
 }
 
+/* The limits belong to MEDIUM, also where the value is a mean that cannot be exact. */
+static void limits_belong_to_the_band_in_the_middle(void **state)
+{
+	(void)state;
+	static const struct {
+		enum tdm_pressure which;
+		double low, high; /* pressure */
+	} limits[] = { { TDM_PRESSURE_MISS, 0.25, 0.75 }, { TDM_PRESSURE_SCORE, 30, 70 },
+		{ TDM_PRESSURE_UTILIZATION, 0.8, 0.4 } };
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+		double low = limits[i].low, high = limits[i].high, less = (high - low) / 1000;
+		assert_int_equal(tdm_pressure_band(limits[i].which, low), TDM_FINDING_WARNING);
+		assert_int_equal(tdm_pressure_band(limits[i].which, high), TDM_FINDING_WARNING);
+		assert_int_equal(tdm_pressure_band(limits[i].which, low - less), TDM_FINDING_OK);
+		assert_int_equal(tdm_pressure_band(limits[i].which, high + less), TDM_FINDING_BROKEN);
+		for (int n = 1; n <= 64; n++) {
+			double lows = 0, highs = 0;
+			for (int k = 0; k < n; k++) {
+				lows += low;
+				highs += high;
+			}
+			assert_int_equal(tdm_pressure_band(limits[i].which, lows / n), TDM_FINDING_WARNING);
+			assert_int_equal(tdm_pressure_band(limits[i].which, highs / n), TDM_FINDING_WARNING);
+		}
+	}
+}
+
 static void the_whole_analysis_is_monotone_in_the_workload(void **state)
 {
 	struct world *w = *state;
@@ -195,8 +223,14 @@ static void a_fit_finds_the_factors(void **state)
 	assert_ptr_equal(tdm_model_fit_operation(&waits, NULL), &op);
 	assert_ptr_equal(tdm_model_fit_operation(&waits, "relu"), &op);
 	assert_null(tdm_model_fit_operation(&waits, "matmul"));
+	op.kernel_ns = 0;
+	assert_null(tdm_model_fit_operation(&waits, NULL));
+	op.kernel_ns = 1000;
 	op.measured = 0;
 	assert_null(tdm_model_fit_operation(&waits, NULL));
+	op.measured = 1;
+	p.buffers[0].pages = 2; /* less than a block */
+	assert_int_equal(tdm_model_fit(&p, &op, &fitted, &fit), -EDEADLK);
 }
 
 int main(void)
@@ -205,6 +239,7 @@ int main(void)
 		cmocka_unit_test(the_guide_is_met),
 		cmocka_unit_test(both_adaptive_rules_are_exact),
 		cmocka_unit_test(figures_are_monotone),
+		cmocka_unit_test(limits_belong_to_the_band_in_the_middle),
 		cmocka_unit_test(the_whole_analysis_is_monotone_in_the_workload),
 		cmocka_unit_test(little_l1_is_said),
 		cmocka_unit_test(a_fit_finds_the_factors),

@@ -44,7 +44,7 @@ static void risk_is_a_warning_or_a_note(void **state)
 	assert_int_equal(found.list[0].severity, TDM_FINDING_WARNING);
 	assert_string_equal(found.list[0].about.name, "constant");
 	assert_string_equal(found.list[0].text,
-		"thrashing risk HIGH: score 75 of 100, CB1 holds 4 of 8 B tiles; in the "
+		"thrashing risk HIGH: score 75.0 of 100, CB1 holds 4 of 8 B tiles; in the "
 		"model it reaches 50.0 % of the best throughput");
 	assert_int_equal(found.list[1].severity, TDM_FINDING_INFO);
 	assert_string_equal(found.list[1].about.name, "adaptive_guide");
