@@ -119,8 +119,7 @@ static bool is_visible(const struct host_frame *frame, const struct tdm_definiti
 	const struct tdm_project *project = frame->host->walk->project;
 	const char *path = project->paths != NULL ? project->paths[d->file] : "";
 	const char *base = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
-	const char *dot = strrchr(base, '.');
-	bool is_header = dot != NULL && (dot[1] == 'h' || dot[1] == 'i');
+	bool is_header = tdm_project_is_header(project, d->file);
 	struct tdm_str text = frame->host->walk->syntax->text;
 	return !d->is_private && is_header &&
 	       (is_constant_name(d->name) || memmem(text.ptr, text.len, base, strlen(base)) != NULL);
@@ -135,11 +134,13 @@ static bool is_wanted(const struct tdm_definition *d, bool is_enum)
 /* The definition to believe: one of the same file, else the only one, else one of several that say the same. */
 static struct tdm_definition *pick(const struct host_frame *frame, struct tdm_str name, bool is_enum)
 {
-	struct tdm_definition *chosen = NULL, *first = tdm_project_find(frame->host->walk->project, name);
-	for (struct tdm_definition *d = first; d != NULL; d = tdm_definition_next(d))
+	const struct tdm_project *project = frame->host->walk->project;
+	struct tdm_definition *chosen = NULL;
+	for (struct tdm_definition *d = tdm_project_find_own(project, name, frame->source->file); d != NULL;
+		d = tdm_definition_next(d))
 		if (is_wanted(d, is_enum) && d->file == frame->source->file)
 			return d;
-	for (struct tdm_definition *d = first; d != NULL; d = tdm_definition_next(d)) {
+	for (struct tdm_definition *d = tdm_project_find(project, name); d != NULL; d = tdm_definition_next(d)) {
 		if (!is_wanted(d, is_enum) || !is_visible(frame, d))
 			continue;
 		if (chosen != NULL && !tdm_str_eq(chosen->text, d->text))

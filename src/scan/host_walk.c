@@ -156,8 +156,37 @@ static void declare(struct host_frame *frame, uint32_t type, uint32_t declarator
 	host_bind_value(frame, name, is_atom ? host_named(frame->host, name) : value, true);
 }
 
+static void bind_loop(struct host_frame *frame, uint32_t node)
+{
+	struct host_binding *binding = host_bind(frame, HOST_LOOP, no_text);
+	if (binding != NULL)
+		binding->node = node;
+}
+
+static bool has_lambda_argument(const struct tdm_syntax *syntax, uint32_t call)
+{
+	uint32_t list = tdm_node_with_role(syntax, call, TDM_ROLE_arguments);
+	return list != TDM_NODE_NONE && tdm_node_of_kind(syntax, list, TDM_SYN_lambda_expression) != TDM_NODE_NONE;
+}
+
+/* std::visit([&](auto& x) { n = x.n; }, …): nobody knows how often the function that gets a lambda calls it, so what it
+ * assigns is unknown afterwards, as after a loop. */
+static void forget_assigned(struct host_frame *frame, uint32_t statement)
+{
+	const struct tdm_syntax *syntax = frame->source->syntax;
+	uint32_t end = syntax->nodes[statement].next;
+	for (uint32_t i = statement; i < end;) {
+		enum tdm_syntax_kind kind = tdm_node_kind(syntax, i);
+		bool is_taken = kind == TDM_SYN_call_expression && has_lambda_argument(syntax, i);
+		if (is_taken)
+			bind_loop(frame, i);
+		i = is_taken || kind == TDM_SYN_lambda_expression ? syntax->nodes[i].next : i + 1;
+	}
+}
+
 static void walk_declaration(struct host_frame *frame, uint32_t node)
 {
+	forget_assigned(frame, node);
 	const struct tdm_syntax *syntax = frame->source->syntax;
 	uint32_t type = tdm_node_with_role(syntax, node, TDM_ROLE_type);
 	for (TDM_NODE_CHILDREN(child, syntax, node))
@@ -196,6 +225,7 @@ static void walk_expression(struct host_frame *frame, uint32_t node)
 		       (kind == TDM_SYN_call_expression && is_list_call(frame->source, expression));
 	if (matters)
 		host_eval(frame, expression);
+	forget_assigned(frame, expression);
 	frame->has_ended |= is_throw(frame->source, expression);
 }
 
@@ -319,13 +349,6 @@ static void walk_range(struct host_frame *frame, uint32_t node, const struct tdm
 		host_leave_scope(frame, base);
 		frame->has_ended = false;
 	}
-}
-
-static void bind_loop(struct host_frame *frame, uint32_t node)
-{
-	struct host_binding *binding = host_bind(frame, HOST_LOOP, no_text);
-	if (binding != NULL)
-		binding->node = node;
 }
 
 /* A loop is walked once, with what it assigns unknown. */

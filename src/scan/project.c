@@ -29,13 +29,40 @@ void tdm_project_done(struct tdm_project *project)
 	*project = (struct tdm_project){ 0 };
 }
 
-struct tdm_definition *tdm_project_find(const struct tdm_project *project, struct tdm_str name)
+bool tdm_project_is_header(const struct tdm_project *project, uint32_t file)
 {
-	uint32_t place = tdm_map_find(&project->by_name, tdm_str_hash(name));
+	const char *path = project->paths != NULL ? project->paths[file] : "";
+	const char *base = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
+	const char *dot = strrchr(base, '.');
+	return dot != NULL && (dot[1] == 'h' || dot[1] == 'i');
+}
+
+uint64_t tdm_definition_key(
+	const struct tdm_project *project, enum tdm_definition_kind kind, struct tdm_str name, uint32_t file)
+{
+	uint64_t hash = tdm_str_hash(name);
+	if (kind == TDM_DEFINES_FUNCTION || tdm_project_is_header(project, file))
+		return hash;
+	return hash ^ (((uint64_t)file + 1) * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+static struct tdm_definition *find_key(const struct tdm_project *project, uint64_t key, struct tdm_str name)
+{
+	uint32_t place = tdm_map_find(&project->by_name, key);
 	struct tdm_definition *d = place != TDM_MAP_NONE ? project->firsts[place] : NULL;
 	while (d != NULL && !tdm_str_eq(d->name, name)) /* another name with the same hash */
 		d = d->next;
 	return d;
+}
+
+struct tdm_definition *tdm_project_find(const struct tdm_project *project, struct tdm_str name)
+{
+	return find_key(project, tdm_str_hash(name), name);
+}
+
+struct tdm_definition *tdm_project_find_own(const struct tdm_project *project, struct tdm_str name, uint32_t file)
+{
+	return find_key(project, tdm_definition_key(project, TDM_DEFINES_CONSTANT, name, file), name);
 }
 
 struct tdm_definition *tdm_definition_next(const struct tdm_definition *definition)

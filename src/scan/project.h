@@ -42,7 +42,7 @@ struct tdm_definition {
 
 struct tdm_project {
 	struct tdm_arena arena;
-	struct tdm_map by_name; /* hash of the name: place in `firsts` */
+	struct tdm_map by_name; /* tdm_definition_key(): place in `firsts` */
 	struct tdm_definition **firsts;
 	size_t first_count, first_cap;
 	struct tdm_map calls;     /* hash of a name that functions which create buffers have: how often it is called */
@@ -59,6 +59,17 @@ int tdm_project_add(struct tdm_project *project, uint32_t file, struct tdm_str t
 /* A definition with a name, or NULL; and the next one with the same name. */
 struct tdm_definition *tdm_project_find(const struct tdm_project *project, struct tdm_str name);
 struct tdm_definition *tdm_definition_next(const struct tdm_definition *definition);
+
+/* The first definition that a file can see by a name because it is its own; go on with tdm_definition_next(). It may
+ * give those of other files too. */
+struct tdm_definition *tdm_project_find_own(const struct tdm_project *project, struct tdm_str name, uint32_t file);
+
+bool tdm_project_is_header(const struct tdm_project *project, uint32_t file);
+
+/* What a definition is found by: its name; and its file, if other files cannot see it: constants, enums and macros of
+ * files that are not headers. Thousands of files may define the same ones. */
+uint64_t tdm_definition_key(
+	const struct tdm_project *project, enum tdm_definition_kind kind, struct tdm_str name, uint32_t file);
 
 /* How often functions of the project call a name of the kind that creates buffers. */
 uint32_t tdm_project_call_count(const struct tdm_project *project, struct tdm_str name);

@@ -71,7 +71,7 @@ static void add(struct finder *finder, enum tdm_definition_kind kind, struct tdm
 		.file = finder->file,
 		.text = { own_text, text.len },
 	};
-	uint64_t hash = tdm_str_hash(name);
+	uint64_t hash = tdm_definition_key(project, kind, name, finder->file);
 	uint32_t place = tdm_map_find(&project->by_name, hash);
 	if (place != TDM_MAP_NONE) {
 		d->next = project->firsts[place];

@@ -4,12 +4,17 @@
 #include <stdlib.h>
 #include <tree_sitter/api.h>
 
+#include "base/clock.h"
 #include "base/reserve.h"
+#include "scan/syntax_memory.h"
 
 const TSLanguage *tree_sitter_cpp(void);
 const TSLanguage *tree_sitter_python(void);
 
-enum { NODES_PER_BYTE_INVERSE = 6 }; /* about one node for so many bytes of text */
+enum {
+	NODES_PER_BYTE_INVERSE = 6, /* about one node for so many bytes of text */
+	CLOCK_TURNS = 1024,         /* nodes between two looks at the clock */
+};
 
 /* What becomes of a node of the grammar. */
 enum { SKIPPED = UINT8_MAX };
@@ -91,6 +96,7 @@ struct tdm_parser *tdm_parser_new(enum tdm_language language)
 	struct tdm_parser *parser = calloc(1, sizeof *parser);
 	if (parser == NULL)
 		return NULL;
+	tdm_syntax_memory_use();
 	parser->parser = ts_parser_new();
 	bool is_usable = parser->parser != NULL && ts_parser_set_language(parser->parser, language_of(language)) &&
 			 fill_tables(parser, language_of(language));
@@ -169,10 +175,14 @@ static int enter_node(
 	return kind != SKIPPED;
 }
 
+/* The cursor needs long for each node where lists are nested in a way that the parser could not balance. */
 static int keep_nodes(
 	struct tdm_syntax *syntax, const struct tdm_parser *parser, struct path *path, TSTreeCursor *cursor)
 {
-	for (;;) {
+	uint64_t start = tdm_clock_ns();
+	for (uint32_t turn = 1;; turn++) {
+		if (turn % CLOCK_TURNS == 0 && (tdm_clock_ns() - start) / 1000 > TDM_PARSE_MICROS)
+			return -ECANCELED;
 		int entered = enter_node(syntax, parser, path, cursor);
 		if (entered < 0)
 			return entered;

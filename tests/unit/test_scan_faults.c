@@ -164,6 +164,19 @@ static void deep_nesting_ends(void **state)
 	}
 }
 
+/* More open brackets than the parser can count as children of one node. */
+static void brackets_that_never_close_end(void **state)
+{
+	(void)state;
+	static const char *const pieces[] = { "{", "(" };
+	for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+		struct tdm_scan scan = scan_repeated("CircularBufferConfig ", pieces[i], 140000, "");
+		assert_int_equal(scan.file_count, 1);
+		assert_int_equal(scan.files[0].state, TDM_FILE_PARTIAL);
+		tdm_scan_done(&scan);
+	}
+}
+
 static void long_chains_end(void **state)
 {
 	(void)state;
@@ -250,6 +263,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			binary_and_large_files_are_refused_with_the_reason, make_folder, remove_folder),
 		cmocka_unit_test(deep_nesting_ends),
+		cmocka_unit_test(brackets_that_never_close_end),
 		cmocka_unit_test(long_chains_end),
 		cmocka_unit_test(helpers_that_call_each_other_end),
 		cmocka_unit_test(what_does_not_parse_is_named_by_its_line),

@@ -1,0 +1,1 @@
+constexpr uint32_t shared_bytes = 2048; // of both
