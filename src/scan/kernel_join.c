@@ -91,8 +91,10 @@ static const struct tdm_kernel_uses *joined_uses(
 		return NULL;
 	*both = (struct tdm_kernel_uses){ list, a->count + b->count, a->count + b->count, a->gaps | b->gaps,
 		a->gaps != 0 ? a->gap_text : b->gap_text };
-	memcpy(list, a->list, sizeof *list * a->count);
-	memcpy(list + a->count, b->list, sizeof *list * b->count);
+	if (a->count != 0)
+		memcpy(list, a->list, sizeof *list * a->count);
+	if (b->count != 0)
+		memcpy(list + a->count, b->list, sizeof *list * b->count);
 	for (size_t i = 0; i < both->count; i++)
 		list[i].is_conditional = true;
 	return both;

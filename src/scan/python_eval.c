@@ -84,7 +84,7 @@ static const struct tdm_expr *bound_member(struct py_at *at, struct tdm_str text
 	bool is_own = (text.len > 5 && memcmp(text.ptr, "self.", 5) == 0) ||
 		      (text.len > 4 && memcmp(text.ptr, "cls.", 4) == 0);
 	char name[256];
-	if (value != NULL || !is_own || at->class_name.len + last.len + 1 >= sizeof name)
+	if (value != NULL || !is_own || at->class_name.len == 0 || at->class_name.len + last.len + 1 >= sizeof name)
 		return value;
 	memcpy(name, at->class_name.ptr, at->class_name.len);
 	name[at->class_name.len] = '.';
