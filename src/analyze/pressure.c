@@ -21,15 +21,15 @@ enum {
 const uint64_t tdm_pressure_sizes[] = { 4, 8, 16, 20, 32, 64 };
 const size_t tdm_pressure_size_count = sizeof tdm_pressure_sizes / sizeof *tdm_pressure_sizes;
 
-const char *tdm_strategy_title(enum tdm_strategy_name name)
+const char *tdm_sizing_title(enum tdm_sizing_name name)
 {
 	static const char *const titles[] = { "constant", "adaptive_guide", "adaptive_program", "given", "advised" };
 	return titles[name];
 }
 
-void tdm_strategy_tiles(enum tdm_strategy_name name, uint64_t tiles_per_shard, uint64_t b_tiles, uint32_t tiles[4])
+void tdm_sizing_tiles(enum tdm_sizing_name name, uint64_t tiles_per_shard, uint64_t b_tiles, uint32_t tiles[4])
 {
-	bool is_constant = name == TDM_STRATEGY_CONSTANT;
+	bool is_constant = name == TDM_SIZING_CONSTANT;
 	bool is_large = tiles_per_shard > STREAMING_ABOVE || b_tiles > STREAMING_ABOVE;
 	tiles[2] = tiles[3] = is_constant ? CONSTANT_TILES : RESULT_TILES;
 	tiles[0] = tiles[1] = is_constant ? CONSTANT_TILES : STREAMING_TILES;
@@ -37,7 +37,7 @@ void tdm_strategy_tiles(enum tdm_strategy_name name, uint64_t tiles_per_shard, u
 		return;
 	tiles[0] = (uint32_t)tdm_min(OPTIMAL_MAX, tiles_per_shard + 2);
 	tiles[1] = (uint32_t)tdm_min(OPTIMAL_MAX, b_tiles);
-	if (name == TDM_STRATEGY_ADAPTIVE_PROGRAM && tiles[0] + tiles[1] > AVAILABLE_TILES) {
+	if (name == TDM_SIZING_ADAPTIVE_PROGRAM && tiles[0] + tiles[1] > AVAILABLE_TILES) {
 		tiles[0] = AVAILABLE_TILES / 2;
 		tiles[1] = AVAILABLE_TILES - tiles[0];
 	}
@@ -148,7 +148,7 @@ static uint64_t align_of(const struct tdm_pressure_result *r)
 	return align != TDM_BYTES_UNKNOWN ? align : 1;
 }
 
-static void measure(struct tdm_pressure_result *r, struct tdm_strategy *s)
+static void measure(struct tdm_pressure_result *r, struct tdm_sizing *s)
 {
 	double *m = s->metrics;
 	uint64_t both = 0, either = 0, l1_size = tdm_card_get(r->setup.card, TDM_CARD_L1_SIZE);
@@ -181,8 +181,8 @@ static int add_advised(struct tdm_pressure_result *r)
 	int err = tdm_cb_advise(&r->pattern, r->setup.speed, &limits, &r->advice);
 	if (err != 0 || !tdm_cb_advice_is_found(&r->advice))
 		return err;
-	struct tdm_strategy *s = &r->strategies[r->strategy_count++];
-	*s = (struct tdm_strategy){ .name = TDM_STRATEGY_ADVISED };
+	struct tdm_sizing *s = &r->strategies[r->strategy_count++];
+	*s = (struct tdm_sizing){ .name = TDM_SIZING_ADVISED };
 	for (size_t i = 0; i < r->pattern.buffer_count; i++)
 		s->depths[i] = r->advice.advised.depths[i];
 	return 0;
@@ -190,15 +190,14 @@ static int add_advised(struct tdm_pressure_result *r)
 
 static void add_rules(struct tdm_pressure_result *r)
 {
-	static const enum tdm_strategy_name rules[] = { TDM_STRATEGY_CONSTANT, TDM_STRATEGY_ADAPTIVE_GUIDE,
-		TDM_STRATEGY_ADAPTIVE_PROGRAM };
+	static const enum tdm_sizing_name rules[] = { TDM_SIZING_CONSTANT, TDM_SIZING_ADAPTIVE_GUIDE,
+		TDM_SIZING_ADAPTIVE_PROGRAM };
 	size_t count = r->setup.pattern != NULL ? 1 : sizeof rules / sizeof *rules;
 	for (size_t i = 0; i < count; i++) {
-		struct tdm_strategy *s = &r->strategies[r->strategy_count++];
-		*s = (struct tdm_strategy){ .name = (uint8_t)(r->setup.pattern != NULL ? TDM_STRATEGY_GIVEN
-										       : rules[i]) };
+		struct tdm_sizing *s = &r->strategies[r->strategy_count++];
+		*s = (struct tdm_sizing){ .name = (uint8_t)(r->setup.pattern != NULL ? TDM_SIZING_GIVEN : rules[i]) };
 		if (r->setup.pattern == NULL)
-			tdm_strategy_tiles(rules[i], r->tiles_per_shard, r->setup.b_tiles, s->depths);
+			tdm_sizing_tiles(rules[i], r->tiles_per_shard, r->setup.b_tiles, s->depths);
 		for (size_t k = 0; r->setup.pattern != NULL && k < r->pattern.buffer_count; k++)
 			s->depths[k] = r->pattern.buffers[k].pages;
 	}
@@ -234,7 +233,7 @@ int tdm_pressure_analyze(const struct tdm_pressure_setup *setup, struct tdm_pres
 	return err != 0 ? err : run_models(r);
 }
 
-const struct tdm_strategy *tdm_pressure_strategy(const struct tdm_pressure_result *r, enum tdm_strategy_name name)
+const struct tdm_sizing *tdm_pressure_sizing(const struct tdm_pressure_result *r, enum tdm_sizing_name name)
 {
 	for (size_t i = 0; i < r->strategy_count; i++)
 		if (r->strategies[i].name == name)

@@ -14,13 +14,13 @@
 
 #define TDM_PRESSURE_TILES_MAX UINT64_C(1000000)
 
-enum tdm_strategy_name {
-	TDM_STRATEGY_CONSTANT,         /* four tiles each, whatever the workload */
-	TDM_STRATEGY_ADAPTIVE_GUIDE,   /* the rule as the guide prints it */
-	TDM_STRATEGY_ADAPTIVE_PROGRAM, /* the rule as the program computes it: with a target of 48 KiB */
-	TDM_STRATEGY_GIVEN,            /* the sizes of a pattern file */
-	TDM_STRATEGY_ADVISED,          /* by search on the model */
-	TDM_STRATEGIES
+enum tdm_sizing_name {
+	TDM_SIZING_CONSTANT,         /* four tiles each, whatever the workload */
+	TDM_SIZING_ADAPTIVE_GUIDE,   /* the rule as the guide prints it */
+	TDM_SIZING_ADAPTIVE_PROGRAM, /* the rule as the program computes it: with a target of 48 KiB */
+	TDM_SIZING_GIVEN,            /* the sizes of a pattern file */
+	TDM_SIZING_ADVISED,          /* by search on the model */
+	TDM_SIZINGS
 };
 
 struct tdm_pressure_setup {
@@ -33,8 +33,8 @@ struct tdm_pressure_setup {
 	uint64_t l1_used;                     /* bytes of L1 buffers on each core */
 };
 
-struct tdm_strategy {
-	uint8_t name; /* enum tdm_strategy_name */
+struct tdm_sizing {
+	uint8_t name; /* enum tdm_sizing_name */
 	const struct tdm_cb_pattern *pattern;
 	uint32_t depths[TDM_PATTERN_BUFFERS_MAX]; /* in pages, in the order of the pattern */
 	uint64_t bytes;                           /* of all buffers, as they are placed */
@@ -54,7 +54,7 @@ struct tdm_pressure_result {
 	uint64_t firmware_bytes, kernel_bytes;   /* the latter: what all kernels of a program may take */
 	const char *workload;                    /* its class; NULL: unknown */
 	const char *behaviour;                   /* what the guide expects of the class */
-	struct tdm_strategy strategies[TDM_STRATEGIES];
+	struct tdm_sizing strategies[TDM_SIZINGS];
 	size_t strategy_count;
 	struct tdm_cb_advice advice;
 };
@@ -63,15 +63,15 @@ struct tdm_pressure_result {
 extern const uint64_t tdm_pressure_sizes[];
 extern const size_t tdm_pressure_size_count;
 
-const char *tdm_strategy_title(enum tdm_strategy_name name); /* "adaptive_guide" */
+const char *tdm_sizing_title(enum tdm_sizing_name name); /* "adaptive_guide" */
 
 /* Tiles of CB0, CB1, CB2 and CB16 by one of the first three strategies. */
-void tdm_strategy_tiles(enum tdm_strategy_name name, uint64_t tiles_per_shard, uint64_t b_tiles, uint32_t tiles[4]);
+void tdm_sizing_tiles(enum tdm_sizing_name name, uint64_t tiles_per_shard, uint64_t b_tiles, uint32_t tiles[4]);
 
 /* Measures every strategy and runs the model with each. *result is large: keep it on the heap. 0 or -ENOMEM. */
 int tdm_pressure_analyze(const struct tdm_pressure_setup *setup, struct tdm_pressure_result *result);
 
 /* The strategy with this name; NULL: the result has none. */
-const struct tdm_strategy *tdm_pressure_strategy(const struct tdm_pressure_result *result, enum tdm_strategy_name name);
+const struct tdm_sizing *tdm_pressure_sizing(const struct tdm_pressure_result *result, enum tdm_sizing_name name);
 
 #endif

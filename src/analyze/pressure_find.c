@@ -5,27 +5,27 @@
 #include <math.h>
 #include <stdio.h>
 
-static enum tdm_severity band_of(const struct tdm_strategy *s)
+static enum tdm_severity band_of(const struct tdm_sizing *s)
 {
 	return s != NULL ? tdm_pressure_band(TDM_PRESSURE_SCORE, s->metrics[TDM_PRESSURE_SCORE]) : TDM_FINDING_OK;
 }
 
 /* The first result in which the strategy has this thrashing risk; NULL: none. */
 static const struct tdm_pressure_result *first_with(
-	const struct tdm_pressure_result *results, size_t count, enum tdm_strategy_name name, enum tdm_severity band)
+	const struct tdm_pressure_result *results, size_t count, enum tdm_sizing_name name, enum tdm_severity band)
 {
 	for (size_t i = 0; i < count; i++)
-		if (band_of(tdm_pressure_strategy(&results[i], name)) == band)
+		if (band_of(tdm_pressure_sizing(&results[i], name)) == band)
 			return &results[i];
 	return NULL;
 }
 
-static double share_of_best(const struct tdm_pressure_result *r, const struct tdm_strategy *s)
+static double share_of_best(const struct tdm_pressure_result *r, const struct tdm_sizing *s)
 {
 	return r->advice.best_tiles_per_s > 0 ? s->model.tiles_per_s / r->advice.best_tiles_per_s : (double)NAN;
 }
 
-static void find_score(const struct tdm_pressure_result *r, const struct tdm_strategy *s, bool is_one_of_many,
+static void find_score(const struct tdm_pressure_result *r, const struct tdm_sizing *s, bool is_one_of_many,
 	struct tdm_findings *found)
 {
 	bool is_high = band_of(s) == TDM_FINDING_BROKEN;
@@ -36,7 +36,7 @@ static void find_score(const struct tdm_pressure_result *r, const struct tdm_str
 	if (isfinite(share))
 		snprintf(model, sizeof model, "; in the model it reaches %.1f %% of the best throughput", 100 * share);
 	tdm_findings_remark(found, is_high ? TDM_FINDING_WARNING : TDM_FINDING_INFO, "thrashing_risk",
-		tdm_strategy_title((enum tdm_strategy_name)s->name));
+		tdm_sizing_title((enum tdm_sizing_name)s->name));
 	tdm_findings_figure(found, "a_tiles", TDM_UNIT_COUNT, r->setup.a_tiles);
 	tdm_findings_figure(found, "b_tiles", TDM_UNIT_COUNT, r->setup.b_tiles);
 	tdm_findings_real(found, "score", TDM_UNIT_NUMBER, score);
@@ -47,10 +47,10 @@ static void find_score(const struct tdm_pressure_result *r, const struct tdm_str
 		is_high ? "HIGH" : "MEDIUM", from, score, s->depths[1], r->setup.b_tiles, model);
 }
 
-static void find_failure(const struct tdm_pressure_result *r, const struct tdm_strategy *s, struct tdm_findings *found)
+static void find_failure(const struct tdm_pressure_result *r, const struct tdm_sizing *s, struct tdm_findings *found)
 {
 	char bytes[TDM_BYTES_CAP], left[TDM_BYTES_CAP];
-	const char *title = tdm_strategy_title((enum tdm_strategy_name)s->name);
+	const char *title = tdm_sizing_title((enum tdm_sizing_name)s->name);
 	if (s->model.is_deadlocked) {
 		tdm_findings_remark(found, TDM_FINDING_BROKEN, "deadlock", title);
 		tdm_findings_say(found, "deadlock: %s", s->model.deadlock);
@@ -67,11 +67,11 @@ static void find_failure(const struct tdm_pressure_result *r, const struct tdm_s
 
 static void find_advice(const struct tdm_pressure_result *r, struct tdm_findings *found)
 {
-	const struct tdm_strategy *s = tdm_pressure_strategy(r, TDM_STRATEGY_ADVISED);
+	const struct tdm_sizing *s = tdm_pressure_sizing(r, TDM_SIZING_ADVISED);
 	char bytes[TDM_BYTES_CAP];
 	if (s == NULL)
 		return;
-	tdm_findings_remark(found, TDM_FINDING_INFO, "advised", tdm_strategy_title(TDM_STRATEGY_ADVISED));
+	tdm_findings_remark(found, TDM_FINDING_INFO, "advised", tdm_sizing_title(TDM_SIZING_ADVISED));
 	tdm_findings_figure(found, "bytes_per_core", TDM_UNIT_BYTES, s->bytes);
 	tdm_findings_real(found, "share_of_best", TDM_UNIT_SHARE, share_of_best(r, s));
 	tdm_findings_say(found, "%s of circular buffers reach %.1f %% of the best throughput in the model%s",
@@ -84,13 +84,13 @@ void tdm_pressure_find(const struct tdm_pressure_result *results, size_t count, 
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < results[i].strategy_count; k++)
 			find_failure(&results[i], &results[i].strategies[k], found);
-	for (int name = 0; name < TDM_STRATEGY_ADVISED; name++) {
+	for (int name = 0; name < TDM_SIZING_ADVISED; name++) {
 		const struct tdm_pressure_result *r =
-			first_with(results, count, (enum tdm_strategy_name)name, TDM_FINDING_BROKEN);
+			first_with(results, count, (enum tdm_sizing_name)name, TDM_FINDING_BROKEN);
 		if (r == NULL)
-			r = first_with(results, count, (enum tdm_strategy_name)name, TDM_FINDING_WARNING);
+			r = first_with(results, count, (enum tdm_sizing_name)name, TDM_FINDING_WARNING);
 		if (r != NULL)
-			find_score(r, tdm_pressure_strategy(r, (enum tdm_strategy_name)name), count > 1, found);
+			find_score(r, tdm_pressure_sizing(r, (enum tdm_sizing_name)name), count > 1, found);
 	}
 	if (count == 1)
 		find_advice(&results[0], found);

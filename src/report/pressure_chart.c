@@ -6,7 +6,7 @@
 
 enum { CRITICAL = 70 };
 
-static const uint32_t colours[TDM_STRATEGIES] = { 0xd6618f, 0xe38a42, 0x7a6ff0, 0x6c757d, 0x4da6b8 };
+static const uint32_t colours[TDM_SIZINGS] = { 0xd6618f, 0xe38a42, 0x7a6ff0, 0x6c757d, 0x4da6b8 };
 
 static int show(const struct tdm_scene *scene, const struct tdm_pressure_picture *picture, const struct tdm_term *term,
 	struct tdm_buf *out, struct tdm_diag *diag)
@@ -15,9 +15,9 @@ static int show(const struct tdm_scene *scene, const struct tdm_pressure_picture
 				     : tdm_plot_print(scene, term, out, diag);
 }
 
-static double score_of(const struct tdm_pressure_result *r, enum tdm_strategy_name name)
+static double score_of(const struct tdm_pressure_result *r, enum tdm_sizing_name name)
 {
-	const struct tdm_strategy *s = tdm_pressure_strategy(r, name);
+	const struct tdm_sizing *s = tdm_pressure_sizing(r, name);
 	return s != NULL ? s->metrics[TDM_PRESSURE_SCORE] : (double)NAN;
 }
 
@@ -25,21 +25,21 @@ static int draw_scores(const struct tdm_pressure_report *report, const struct td
 	const struct tdm_term *term, struct tdm_buf *out, struct tdm_diag *diag)
 {
 	size_t count = report->count, lines = 0;
-	double *values = malloc((TDM_STRATEGIES + 1) * (count + 1) * sizeof *values);
-	struct tdm_plot_series series[TDM_STRATEGIES];
+	double *values = malloc((TDM_SIZINGS + 1) * (count + 1) * sizeof *values);
+	struct tdm_plot_series series[TDM_SIZINGS];
 	if (values == NULL)
 		return tdm_diag_set(diag, -ENOMEM, 0, 0, "out of memory for the chart");
-	double *times = values + TDM_STRATEGIES * count;
+	double *times = values + TDM_SIZINGS * count;
 	for (size_t i = 0; i < count; i++)
 		times[i] = (double)report->results[i].setup.b_tiles;
-	for (int k = 0; k < TDM_STRATEGIES; k++) {
+	for (int k = 0; k < TDM_SIZINGS; k++) {
 		double *line = values + lines * count;
-		if (k == TDM_STRATEGY_GIVEN)
+		if (k == TDM_SIZING_GIVEN)
 			continue;
 		for (size_t i = 0; i < count; i++)
-			line[i] = score_of(&report->results[i], (enum tdm_strategy_name)k);
+			line[i] = score_of(&report->results[i], (enum tdm_sizing_name)k);
 		series[lines++] =
-			(struct tdm_plot_series){ tdm_strategy_title((enum tdm_strategy_name)k), colours[k], line };
+			(struct tdm_plot_series){ tdm_sizing_title((enum tdm_sizing_name)k), colours[k], line };
 	}
 	struct tdm_scene scene = { .kind = TDM_CHART_TIME,
 		.title = picture->title,
@@ -73,7 +73,7 @@ static int draw_curve(const struct tdm_pressure_result *r, const struct tdm_pres
 	/* More bytes give no less: the last step is as wide as the others, or it would not be seen. */
 	bytes[last + 1] = bytes[last] + (last != 0 ? (bytes[last] - bytes[0]) / (double)last : bytes[0]);
 	rates[last + 1] = rates[last];
-	const struct tdm_plot_series series = { "tiles per second", colours[TDM_STRATEGY_ADVISED], rates };
+	const struct tdm_plot_series series = { "tiles per second", colours[TDM_SIZING_ADVISED], rates };
 	const struct tdm_plot_mark mark = { "advised", (double)a->advised.bytes, a->advised.tiles_per_s };
 	struct tdm_scene scene = { .kind = TDM_CHART_TIME,
 		.title = picture->title,

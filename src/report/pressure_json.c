@@ -71,17 +71,17 @@ static void put_keys(
 	tdm_json_put_bytes(json, "kernel_bytes_max", r->kernel_bytes);
 	tdm_json_put_bytes(json, "l1_usable_bytes", r->l1_usable);
 	tdm_json_put_bytes(json, "l1_left_bytes", r->l1_left);
-	tdm_json_put_table(json, "strategies", &TDM_TABLE_OF(tdm_strategy_columns, r->strategies, r->strategy_count));
+	tdm_json_put_table(json, "strategies", &TDM_TABLE_OF(tdm_sizing_columns, r->strategies, r->strategy_count));
 	put_advice(r, json);
 }
 
 static void put_critical(const struct tdm_pressure_report *report, struct tdm_json *json)
 {
 	tdm_json_put_object(json, "critical_from_b_tiles");
-	for (int i = 0; i < TDM_STRATEGIES; i++) {
-		const struct tdm_pressure_result *r = tdm_pressure_critical(report, (enum tdm_strategy_name)i);
-		if (i != TDM_STRATEGY_GIVEN)
-			tdm_json_put_known(json, tdm_strategy_title((enum tdm_strategy_name)i), r != NULL,
+	for (int i = 0; i < TDM_SIZINGS; i++) {
+		const struct tdm_pressure_result *r = tdm_pressure_critical(report, (enum tdm_sizing_name)i);
+		if (i != TDM_SIZING_GIVEN)
+			tdm_json_put_known(json, tdm_sizing_title((enum tdm_sizing_name)i), r != NULL,
 				r != NULL ? r->setup.b_tiles : 0);
 	}
 	tdm_json_object_end(json);

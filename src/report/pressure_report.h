@@ -43,9 +43,9 @@ int tdm_pressure_draw(const struct tdm_pressure_report *report, const struct tdm
 int tdm_pressure_budgets(const struct tdm_pressure_result *results, size_t count, struct tdm_budgets *budgets);
 
 /* Shared by the files above. */
-extern const struct tdm_column tdm_strategy_columns[16];
-extern const struct tdm_column tdm_strategy_model_columns[4];
-extern const struct tdm_column tdm_strategy_fill_columns[3];
+extern const struct tdm_column tdm_sizing_columns[16];
+extern const struct tdm_column tdm_sizing_model_columns[4];
+extern const struct tdm_column tdm_sizing_fill_columns[3];
 extern const struct tdm_column tdm_curve_columns[5];
 extern const struct tdm_column tdm_speed_columns[6];
 
@@ -66,6 +66,6 @@ void tdm_speed_rows(const struct tdm_core_speed *speed, struct tdm_speed_row row
 
 /* The first result in which the strategy is critical: its thrashing risk is HIGH. NULL: there is none. */
 const struct tdm_pressure_result *tdm_pressure_critical(
-	const struct tdm_pressure_report *report, enum tdm_strategy_name name);
+	const struct tdm_pressure_report *report, enum tdm_sizing_name name);
 
 #endif

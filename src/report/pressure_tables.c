@@ -11,8 +11,8 @@ enum { DEPTH_COLUMNS = 5 };
 
 static struct tdm_value get_name(const struct tdm_field *field)
 {
-	const struct tdm_strategy *s = field->row;
-	return tdm_value_text(tdm_strategy_title((enum tdm_strategy_name)s->name));
+	const struct tdm_sizing *s = field->row;
+	return tdm_value_text(tdm_sizing_title((enum tdm_sizing_name)s->name));
 }
 
 /* Depths side by side, below the names of their buffers. */
@@ -24,7 +24,7 @@ static void put_depths(const struct tdm_cb_pattern *p, const uint32_t *depths, s
 
 static void text_tiles(const struct tdm_field *field, struct tdm_buf *out)
 {
-	const struct tdm_strategy *s = field->row;
+	const struct tdm_sizing *s = field->row;
 	put_depths(s->pattern, s->depths, out);
 }
 
@@ -48,7 +48,7 @@ static void json_depths(const struct tdm_cb_pattern *p, const uint32_t *depths, 
 
 static void json_tiles(const struct tdm_field *field, struct tdm_json *json)
 {
-	const struct tdm_strategy *s = field->row;
+	const struct tdm_sizing *s = field->row;
 	json_depths(s->pattern, s->depths, field->column->arg != 0, json);
 }
 
@@ -60,13 +60,13 @@ static void json_curve_tiles(const struct tdm_field *field, struct tdm_json *jso
 
 static struct tdm_value get_metric(const struct tdm_field *field)
 {
-	const struct tdm_strategy *s = field->row;
+	const struct tdm_sizing *s = field->row;
 	return tdm_value_share(s->metrics[field->column->arg]);
 }
 
 static struct tdm_value get_band(const struct tdm_field *field)
 {
-	const struct tdm_strategy *s = field->row;
+	const struct tdm_sizing *s = field->row;
 	enum tdm_pressure metric = (enum tdm_pressure)field->column->arg;
 	enum tdm_severity band = tdm_pressure_band(metric, s->metrics[metric]);
 	return tdm_value_text(band != TDM_FINDING_INFO ? tdm_finding_severity_name(TDM_FAMILY_PRESSURE, band) : NULL);
@@ -74,7 +74,7 @@ static struct tdm_value get_band(const struct tdm_field *field)
 
 static void text_score(const struct tdm_field *field, struct tdm_buf *out)
 {
-	const struct tdm_strategy *s = field->row;
+	const struct tdm_sizing *s = field->row;
 	if (isnan(s->metrics[TDM_PRESSURE_SCORE]))
 		tdm_buf_putc(out, '-');
 	else
@@ -83,7 +83,7 @@ static void text_score(const struct tdm_field *field, struct tdm_buf *out)
 
 static const char *band_style(const struct tdm_field *field)
 {
-	const struct tdm_strategy *s = field->row;
+	const struct tdm_sizing *s = field->row;
 	enum tdm_severity band = tdm_pressure_band(TDM_PRESSURE_SCORE, s->metrics[TDM_PRESSURE_SCORE]);
 	return band == TDM_FINDING_BROKEN    ? TDM_STYLE_RED
 	       : band == TDM_FINDING_WARNING ? TDM_STYLE_YELLOW
@@ -99,7 +99,7 @@ static void json_series(const struct tdm_model_result *m, const struct tdm_cb_bu
 	tdm_json_array_end(json);
 }
 
-static void json_model_buffers(const struct tdm_strategy *s, struct tdm_json *json)
+static void json_model_buffers(const struct tdm_sizing *s, struct tdm_json *json)
 {
 	const struct tdm_model_result *m = &s->model;
 	tdm_json_put_double(json, "slot_ns", m->slot_ns);
@@ -119,7 +119,7 @@ static void json_model_buffers(const struct tdm_strategy *s, struct tdm_json *js
 
 static void json_model(const struct tdm_field *field, struct tdm_json *json)
 {
-	const struct tdm_strategy *s = field->row;
+	const struct tdm_sizing *s = field->row;
 	const struct tdm_model_result *m = &s->model;
 	tdm_json_object(json);
 	tdm_json_put_u64(json, "tiles", s->pattern->tiles);
@@ -146,7 +146,7 @@ static void json_model(const struct tdm_field *field, struct tdm_json *json)
 /* Buffers whose depth is no multiple of what is pushed and popped at once. */
 static void json_uneven(const struct tdm_field *field, struct tdm_json *json)
 {
-	const struct tdm_strategy *s = field->row;
+	const struct tdm_sizing *s = field->row;
 	tdm_json_array(json);
 	for (size_t i = 0; i < s->pattern->buffer_count; i++)
 		if (s->depths[i] % tdm_pattern_step(s->pattern, i) != 0)
@@ -154,10 +154,10 @@ static void json_uneven(const struct tdm_field *field, struct tdm_json *json)
 	tdm_json_array_end(json);
 }
 
-#define STRATEGY(member) TDM_MEMBER(struct tdm_strategy, member)
+#define STRATEGY(member) TDM_MEMBER(struct tdm_sizing, member)
 #define METRIC(id)       .get = get_metric, .arg = TDM_PRESSURE_##id, .flags = TDM_OTHER_SIDE
 #define BAND(id)         .get = get_band, .arg = TDM_PRESSURE_##id
-const struct tdm_column tdm_strategy_columns[16] = {
+const struct tdm_column tdm_sizing_columns[16] = {
 	{ "Strategy", "name", .get = get_name, .width = 17 },
 	{ "", "cb_tiles", .text = text_tiles, .json = json_tiles, .width = TDM_WIDTH_OF_TABLE },
 	{ NULL, "cb_bytes", .json = json_tiles, .arg = 1 },
@@ -178,7 +178,7 @@ const struct tdm_column tdm_strategy_columns[16] = {
 
 static void text_rate(const struct tdm_field *field, struct tdm_buf *out)
 {
-	const struct tdm_strategy *s = field->row;
+	const struct tdm_sizing *s = field->row;
 	if (s->model.is_deadlocked)
 		tdm_buf_puts(out, "deadlock");
 	else
@@ -188,7 +188,7 @@ static void text_rate(const struct tdm_field *field, struct tdm_buf *out)
 /* The waits of each kernel in percent of the run. */
 static void text_waits(const struct tdm_field *field, struct tdm_buf *out)
 {
-	const struct tdm_strategy *s = field->row;
+	const struct tdm_sizing *s = field->row;
 	const struct tdm_model_result *m = &s->model;
 	for (size_t i = 0; i < s->pattern->kernel_count && m->ns > 0; i++)
 		tdm_buf_printf(out, "%s%s %.0f/%.0f/%.0f", i != 0 ? " " : "", s->pattern->kernels[i],
@@ -198,31 +198,31 @@ static void text_waits(const struct tdm_field *field, struct tdm_buf *out)
 
 static void text_bottleneck(const struct tdm_field *field, struct tdm_buf *out)
 {
-	const struct tdm_strategy *s = field->row;
+	const struct tdm_sizing *s = field->row;
 	tdm_cell_text(out, s->model.is_deadlocked ? "-" : s->pattern->kernels[s->model.bottleneck], true);
 }
 
 static void text_fill(const struct tdm_field *field, struct tdm_buf *out)
 {
-	const struct tdm_strategy *s = field->row;
+	const struct tdm_sizing *s = field->row;
 	for (size_t i = 0; i < s->pattern->buffer_count; i++)
 		tdm_buf_printf(out, "%*.1f", DEPTH_COLUMNS, s->model.buffers[i].mean);
 }
 
 static void text_full(const struct tdm_field *field, struct tdm_buf *out)
 {
-	const struct tdm_strategy *s = field->row;
+	const struct tdm_sizing *s = field->row;
 	for (size_t i = 0; i < s->pattern->buffer_count; i++)
 		tdm_buf_printf(out, "%s%.0f", i != 0 ? "/" : "", 100 * s->model.buffers[i].full);
 }
 
-const struct tdm_column tdm_strategy_fill_columns[3] = {
+const struct tdm_column tdm_sizing_fill_columns[3] = {
 	{ "Average pages", NULL, .get = get_name, .width = 17 },
 	{ "", NULL, .text = text_fill, .width = TDM_WIDTH_OF_TABLE },
 	{ "% of time full", NULL, .text = text_full, .flags = TDM_WRAP, .before = 1 },
 };
 
-const struct tdm_column tdm_strategy_model_columns[4] = {
+const struct tdm_column tdm_sizing_model_columns[4] = {
 	{ "Model", NULL, .get = get_name, .width = 17 },
 	{ "Mtiles/s", NULL, .text = text_rate, .width = 9, .flags = TDM_OTHER_SIDE },
 	{ "slowest", NULL, .text = text_bottleneck, .width = 8 },
@@ -307,10 +307,10 @@ const struct tdm_column tdm_speed_columns[6] = {
 };
 
 const struct tdm_pressure_result *tdm_pressure_critical(
-	const struct tdm_pressure_report *report, enum tdm_strategy_name name)
+	const struct tdm_pressure_report *report, enum tdm_sizing_name name)
 {
 	for (size_t i = 0; i < report->count; i++) {
-		const struct tdm_strategy *s = tdm_pressure_strategy(&report->results[i], name);
+		const struct tdm_sizing *s = tdm_pressure_sizing(&report->results[i], name);
 		if (s != NULL &&
 			tdm_pressure_band(TDM_PRESSURE_SCORE, s->metrics[TDM_PRESSURE_SCORE]) == TDM_FINDING_BROKEN)
 			return &report->results[i];
@@ -318,10 +318,10 @@ const struct tdm_pressure_result *tdm_pressure_critical(
 	return NULL;
 }
 
-static int add_budget(const struct tdm_pressure_result *r, enum tdm_strategy_name strategy, uint64_t bytes,
-	struct tdm_budgets *budgets)
+static int add_budget(
+	const struct tdm_pressure_result *r, enum tdm_sizing_name strategy, uint64_t bytes, struct tdm_budgets *budgets)
 {
-	const char *title = tdm_strategy_title(strategy);
+	const char *title = tdm_sizing_title(strategy);
 	char name[128];
 	if (r->setup.pattern != NULL)
 		snprintf(name, sizeof name, "%s %s", r->pattern.name, title);
@@ -337,9 +337,9 @@ int tdm_pressure_budgets(const struct tdm_pressure_result *results, size_t count
 		const struct tdm_pressure_result *r = &results[i];
 		for (size_t k = 0; k < r->strategy_count && err == 0; k++)
 			err = add_budget(
-				r, (enum tdm_strategy_name)r->strategies[k].name, r->strategies[k].bytes, budgets);
-		if (err == 0 && tdm_pressure_strategy(r, TDM_STRATEGY_ADVISED) == NULL)
-			err = add_budget(r, TDM_STRATEGY_ADVISED, TDM_BYTES_UNKNOWN, budgets);
+				r, (enum tdm_sizing_name)r->strategies[k].name, r->strategies[k].bytes, budgets);
+		if (err == 0 && tdm_pressure_sizing(r, TDM_SIZING_ADVISED) == NULL)
+			err = add_budget(r, TDM_SIZING_ADVISED, TDM_BYTES_UNKNOWN, budgets);
 	}
 	return err;
 }

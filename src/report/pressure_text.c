@@ -9,7 +9,7 @@
 
 enum { DEPTH_COLUMNS = 5, TITLE_CAP = 512 };
 
-/* Columns of tdm_strategy_columns, as bits, that a pattern has no values for. */
+/* Columns of tdm_sizing_columns, as bits, that a pattern has no values for. */
 enum { MISS_COLUMNS = 1 << 4 | 1 << 5 };
 
 /* "  CB0  CB1", the title of a column of depths. */
@@ -28,7 +28,7 @@ static void depth_title(const struct tdm_cb_pattern *p, char *dst, size_t cap)
 static void put_table(
 	const struct tdm_cb_pattern *p, struct tdm_table table, const struct tdm_term *term, struct tdm_buf *out)
 {
-	struct tdm_column columns[sizeof tdm_strategy_columns / sizeof *tdm_strategy_columns];
+	struct tdm_column columns[sizeof tdm_sizing_columns / sizeof *tdm_sizing_columns];
 	char title[TITLE_CAP];
 	memcpy(columns, table.columns, table.column_count * sizeof *columns);
 	depth_title(p, title, sizeof title);
@@ -80,12 +80,12 @@ static void put_l1(const struct tdm_pressure_result *r, struct tdm_buf *out)
 static void put_deadlocks(const struct tdm_pressure_result *r, const struct tdm_term *term, struct tdm_buf *out)
 {
 	for (size_t i = 0; i < r->strategy_count; i++) {
-		const struct tdm_strategy *s = &r->strategies[i];
+		const struct tdm_sizing *s = &r->strategies[i];
 		if (!s->model.is_deadlocked && s->fits)
 			continue;
 		tdm_put_styled(out, term, TDM_STYLE_RED, s->model.is_deadlocked ? "Deadlock" : "Does not fit");
 		tdm_buf_printf(out, "%*s%s: ", s->model.is_deadlocked ? 7 : 3, "",
-			tdm_strategy_title((enum tdm_strategy_name)s->name));
+			tdm_sizing_title((enum tdm_sizing_name)s->name));
 		if (s->model.is_deadlocked)
 			tdm_cell_text(out, s->model.deadlock, term->utf8);
 		else
@@ -108,7 +108,7 @@ static void put_uneven(const struct tdm_pressure_result *r, const struct tdm_ter
 				"%*s%s: %" PRIu32 " pages of CB%" PRIu32 " are not a multiple of %" PRIu32
 				": a block would cross its end\n",
 				TDM_LABEL_COLUMNS - 6, "",
-				tdm_strategy_title((enum tdm_strategy_name)r->strategies[i].name), depth,
+				tdm_sizing_title((enum tdm_sizing_name)r->strategies[i].name), depth,
 				r->pattern.buffers[k].index, step);
 		}
 }
@@ -196,7 +196,7 @@ static void put_fit(const struct tdm_model_fit *fit, struct tdm_buf *out)
 static void put_result(const struct tdm_pressure_report *report, const struct tdm_pressure_result *r,
 	const struct tdm_term *term, struct tdm_buf *out)
 {
-	struct tdm_table table = TDM_TABLE_OF(tdm_strategy_columns, r->strategies, r->strategy_count);
+	struct tdm_table table = TDM_TABLE_OF(tdm_sizing_columns, r->strategies, r->strategy_count);
 	table.hidden = r->setup.pattern != NULL ? MISS_COLUMNS : 0;
 	put_head(report, r, out);
 	put_l1(r, out);
@@ -207,9 +207,9 @@ static void put_result(const struct tdm_pressure_report *report, const struct td
 	tdm_buf_putc(out, '\n');
 	put_table(&r->pattern, table, term, out);
 	tdm_buf_putc(out, '\n');
-	put_table(&r->pattern, TDM_TABLE_OF(tdm_strategy_model_columns, r->strategies, r->strategy_count), term, out);
+	put_table(&r->pattern, TDM_TABLE_OF(tdm_sizing_model_columns, r->strategies, r->strategy_count), term, out);
 	tdm_buf_putc(out, '\n');
-	put_table(&r->pattern, TDM_TABLE_OF(tdm_strategy_fill_columns, r->strategies, r->strategy_count), term, out);
+	put_table(&r->pattern, TDM_TABLE_OF(tdm_sizing_fill_columns, r->strategies, r->strategy_count), term, out);
 	put_model_notes(r, out);
 	put_advice(r, term, out);
 }
@@ -221,14 +221,14 @@ static void put_sizes(const struct tdm_pressure_report *report, const struct tdm
 		const struct tdm_pressure_result *r = &report->results[i];
 		tdm_buf_printf(out, "%s%s A tiles, %s B tiles: %s\n", i != 0 ? "\n" : "",
 			TDM_COUNT_TEXT(r->setup.a_tiles), TDM_COUNT_TEXT(r->setup.b_tiles), r->workload);
-		put_table(&r->pattern, TDM_TABLE_OF(tdm_strategy_columns, r->strategies, r->strategy_count), term, out);
+		put_table(&r->pattern, TDM_TABLE_OF(tdm_sizing_columns, r->strategies, r->strategy_count), term, out);
 	}
 	tdm_put_heading(out, term, "Where it becomes critical (score above 70)");
-	for (int i = 0; i < TDM_STRATEGIES; i++) {
-		const struct tdm_pressure_result *r = tdm_pressure_critical(report, (enum tdm_strategy_name)i);
-		if (i == TDM_STRATEGY_GIVEN)
+	for (int i = 0; i < TDM_SIZINGS; i++) {
+		const struct tdm_pressure_result *r = tdm_pressure_critical(report, (enum tdm_sizing_name)i);
+		if (i == TDM_SIZING_GIVEN)
 			continue;
-		tdm_buf_printf(out, "%-17s ", tdm_strategy_title((enum tdm_strategy_name)i));
+		tdm_buf_printf(out, "%-17s ", tdm_sizing_title((enum tdm_sizing_name)i));
 		if (r != NULL)
 			tdm_buf_printf(out, "from %s B tiles\n", TDM_COUNT_TEXT(r->setup.b_tiles));
 		else

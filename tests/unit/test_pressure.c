@@ -52,9 +52,9 @@ static void analyze(struct world *w, uint64_t a, uint64_t b)
 	assert_int_equal(tdm_pressure_analyze(&s, w->result), 0);
 }
 
-static double metric(const struct world *w, enum tdm_strategy_name name, enum tdm_pressure which)
+static double metric(const struct world *w, enum tdm_sizing_name name, enum tdm_pressure which)
 {
-	return tdm_pressure_strategy(w->result, name)->metrics[which];
+	return tdm_pressure_sizing(w->result, name)->metrics[which];
 }
 
 static void the_guide_is_met(void **state)
@@ -62,16 +62,16 @@ static void the_guide_is_met(void **state)
 	struct world *w = *state;
 	analyze(w, 16, 16);
 	assert_int_equal(w->result->strategy_count, 4);
-	assert_true(metric(w, TDM_STRATEGY_CONSTANT, TDM_PRESSURE_MISS) == 0.75);
-	assert_true(metric(w, TDM_STRATEGY_ADAPTIVE_GUIDE, TDM_PRESSURE_MISS) == 0.625);
-	assert_true(metric(w, TDM_STRATEGY_ADAPTIVE_PROGRAM, TDM_PRESSURE_MISS) == 0.75);
-	assert_int_equal(tdm_pressure_strategy(w->result, TDM_STRATEGY_CONSTANT)->bytes, 65536);
-	assert_int_equal(tdm_pressure_strategy(w->result, TDM_STRATEGY_ADAPTIVE_GUIDE)->bytes, 65536);
-	assert_int_equal(tdm_pressure_strategy(w->result, TDM_STRATEGY_ADAPTIVE_PROGRAM)->bytes, 49152);
+	assert_true(metric(w, TDM_SIZING_CONSTANT, TDM_PRESSURE_MISS) == 0.75);
+	assert_true(metric(w, TDM_SIZING_ADAPTIVE_GUIDE, TDM_PRESSURE_MISS) == 0.625);
+	assert_true(metric(w, TDM_SIZING_ADAPTIVE_PROGRAM, TDM_PRESSURE_MISS) == 0.75);
+	assert_int_equal(tdm_pressure_sizing(w->result, TDM_SIZING_CONSTANT)->bytes, 65536);
+	assert_int_equal(tdm_pressure_sizing(w->result, TDM_SIZING_ADAPTIVE_GUIDE)->bytes, 65536);
+	assert_int_equal(tdm_pressure_sizing(w->result, TDM_SIZING_ADAPTIVE_PROGRAM)->bytes, 49152);
 	assert_int_equal(w->result->tiles_per_shard, 8);
 	assert_string_equal(w->result->workload, "medium");
 	analyze(w, 8, 8);
-	assert_true(metric(w, TDM_STRATEGY_CONSTANT, TDM_PRESSURE_MISS) == 0.5);
+	assert_true(metric(w, TDM_SIZING_CONSTANT, TDM_PRESSURE_MISS) == 0.5);
 	assert_string_equal(w->result->workload, "small");
 	analyze(w, 32, 17);
 	assert_string_equal(w->result->workload, "large");
@@ -85,8 +85,8 @@ static void both_adaptive_rules_are_exact(void **state)
 	for (uint64_t n = 1; n <= 64; n++) {
 		uint32_t guide[4], program[4];
 		uint64_t shard = (n + 1) / 2;
-		tdm_strategy_tiles(TDM_STRATEGY_ADAPTIVE_GUIDE, shard, n, guide);
-		tdm_strategy_tiles(TDM_STRATEGY_ADAPTIVE_PROGRAM, shard, n, program);
+		tdm_sizing_tiles(TDM_SIZING_ADAPTIVE_GUIDE, shard, n, guide);
+		tdm_sizing_tiles(TDM_SIZING_ADAPTIVE_PROGRAM, shard, n, program);
 		bool is_large = n > 16;
 		assert_int_equal(guide[0], is_large ? 2 : tdm_min(6, shard + 2));
 		assert_int_equal(guide[1], is_large ? 2 : tdm_min(6, n));
@@ -151,7 +151,7 @@ static void the_whole_analysis_is_monotone_in_the_workload(void **state)
 	double miss = 0, score = 0, used = 0;
 	for (uint64_t n = 1; n <= 40; n++) {
 		analyze(w, n, n);
-		const struct tdm_strategy *s = tdm_pressure_strategy(w->result, TDM_STRATEGY_CONSTANT);
+		const struct tdm_sizing *s = tdm_pressure_sizing(w->result, TDM_SIZING_CONSTANT);
 		assert_true(s->metrics[TDM_PRESSURE_MISS] >= miss && s->metrics[TDM_PRESSURE_SCORE] >= score);
 		assert_true(s->metrics[TDM_PRESSURE_UTILIZATION] >= used);
 		assert_true(s->memory_efficiency > 0 && s->memory_efficiency <= 1);
@@ -159,7 +159,7 @@ static void the_whole_analysis_is_monotone_in_the_workload(void **state)
 		miss = s->metrics[TDM_PRESSURE_MISS];
 		score = s->metrics[TDM_PRESSURE_SCORE];
 		used = s->metrics[TDM_PRESSURE_UTILIZATION];
-		const struct tdm_strategy *advised = tdm_pressure_strategy(w->result, TDM_STRATEGY_ADVISED);
+		const struct tdm_sizing *advised = tdm_pressure_sizing(w->result, TDM_SIZING_ADVISED);
 		assert_non_null(advised);
 		for (size_t i = 0; i < w->result->strategy_count; i++)
 			assert_true(w->result->strategies[i].model.tiles_per_s * TDM_ADVICE_GOAL <=
@@ -181,9 +181,9 @@ static void little_l1_is_said(void **state)
 	s.l1_used = w->result->l1_usable - 50000;
 	assert_int_equal(tdm_pressure_analyze(&s, w->result), 0);
 	assert_int_equal(w->result->l1_left, 50000);
-	assert_false(tdm_pressure_strategy(w->result, TDM_STRATEGY_CONSTANT)->fits);
-	assert_true(tdm_pressure_strategy(w->result, TDM_STRATEGY_ADAPTIVE_PROGRAM)->fits);
-	assert_true(tdm_pressure_strategy(w->result, TDM_STRATEGY_ADVISED)->fits);
+	assert_false(tdm_pressure_sizing(w->result, TDM_SIZING_CONSTANT)->fits);
+	assert_true(tdm_pressure_sizing(w->result, TDM_SIZING_ADAPTIVE_PROGRAM)->fits);
+	assert_true(tdm_pressure_sizing(w->result, TDM_SIZING_ADVISED)->fits);
 	s.l1_used = UINT64_MAX - 1;
 	assert_int_equal(tdm_pressure_analyze(&s, w->result), 0);
 	assert_true(w->result->l1_left == 0 && w->result->advice.is_too_large && w->result->strategy_count == 3);

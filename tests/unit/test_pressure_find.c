@@ -12,10 +12,10 @@
 #include <string.h>
 
 /* A strategy with this score; what is not set is as it should be. */
-static void add(struct tdm_pressure_result *r, enum tdm_strategy_name name, double score)
+static void add(struct tdm_pressure_result *r, enum tdm_sizing_name name, double score)
 {
-	struct tdm_strategy *s = &r->strategies[r->strategy_count++];
-	*s = (struct tdm_strategy){ .name = (uint8_t)name, .depths = { 4, 4, 4, 4 }, .bytes = 65536, .fits = true };
+	struct tdm_sizing *s = &r->strategies[r->strategy_count++];
+	*s = (struct tdm_sizing){ .name = (uint8_t)name, .depths = { 4, 4, 4, 4 }, .bytes = 65536, .fits = true };
 	s->metrics[TDM_PRESSURE_SCORE] = score;
 	s->model.tiles_per_s = 5;
 	r->advice.best_tiles_per_s = 10;
@@ -35,10 +35,10 @@ static void risk_is_a_warning_or_a_note(void **state)
 	struct tdm_pressure_result *r = make(1);
 	struct tdm_findings found = { 0 };
 	(void)state;
-	add(r, TDM_STRATEGY_CONSTANT, 75);
-	add(r, TDM_STRATEGY_ADAPTIVE_GUIDE, 50);
-	add(r, TDM_STRATEGY_ADAPTIVE_PROGRAM, 10);
-	add(r, TDM_STRATEGY_ADVISED, 99); /* it is chosen by throughput, not by score */
+	add(r, TDM_SIZING_CONSTANT, 75);
+	add(r, TDM_SIZING_ADAPTIVE_GUIDE, 50);
+	add(r, TDM_SIZING_ADAPTIVE_PROGRAM, 10);
+	add(r, TDM_SIZING_ADVISED, 99); /* it is chosen by throughput, not by score */
 	tdm_pressure_find(r, 1, &found);
 	assert_int_equal(found.count, 3);
 	assert_int_equal(found.list[0].severity, TDM_FINDING_WARNING);
@@ -61,8 +61,8 @@ static void of_several_sizes_the_first_that_is_critical_counts(void **state)
 	struct tdm_findings found = { 0 };
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
-		add(&r[i], TDM_STRATEGY_CONSTANT, 35 * (double)i + 5);
-		add(&r[i], TDM_STRATEGY_ADAPTIVE_GUIDE, 20 * (double)i);
+		add(&r[i], TDM_SIZING_CONSTANT, 35 * (double)i + 5);
+		add(&r[i], TDM_SIZING_ADAPTIVE_GUIDE, 20 * (double)i);
 	}
 	tdm_pressure_find(r, 3, &found);
 	assert_int_equal(found.count, 2);
@@ -79,7 +79,7 @@ static void what_cannot_work_is_an_error(void **state)
 	struct tdm_pressure_result *r = make(1);
 	struct tdm_findings found = { 0 };
 	(void)state;
-	add(r, TDM_STRATEGY_CONSTANT, 5);
+	add(r, TDM_SIZING_CONSTANT, 5);
 	r->strategies[0].fits = false;
 	r->strategies[0].model.is_deadlocked = true;
 	snprintf(r->strategies[0].model.deadlock, sizeof r->strategies[0].model.deadlock, "a waits for b");
