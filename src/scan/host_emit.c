@@ -238,23 +238,9 @@ bool host_is_helper(const struct host *host, struct tdm_str name)
 	return count == 1 || (project != NULL && tdm_project_call_count(project, name) > 1);
 }
 
-static struct tdm_scan_place *place_at(struct host *host, uint32_t byte)
-{
-	struct tdm_scan_file *file = host->walk->file;
-	size_t low = 0, high = file->place_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (file->places[middle].byte < byte)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < file->place_count && file->places[low].byte == byte ? &file->places[low] : NULL;
-}
-
 static void mark(struct host *host, uint32_t byte, uint8_t grasp, const char *why, bool is_helper_body)
 {
-	struct tdm_scan_place *place = byte != UINT32_MAX ? place_at(host, byte) : NULL;
+	struct tdm_scan_place *place = byte != UINT32_MAX ? tdm_place_at(host->walk->file, byte) : NULL;
 	if (place == NULL || place->grasp < grasp)
 		return;
 	place->grasp = grasp;

@@ -260,6 +260,19 @@ int tdm_places_find(struct tdm_scan_file *file, const struct tdm_tokens *tokens)
 	return err;
 }
 
+struct tdm_scan_place *tdm_place_at(struct tdm_scan_file *file, uint32_t byte)
+{
+	size_t low = 0, high = file->place_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (file->places[middle].byte < byte)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < file->place_count && file->places[low].byte == byte ? &file->places[low] : NULL;
+}
+
 #define TYPE(name, shape)                                 \
 	{                                                 \
 		name,                                     \

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/reserve.h"
+#include "scan/place.h"
 #include "scan/python.h"
 
 /* A descriptor with the function that it belongs to. */
@@ -52,22 +53,9 @@ static int add_buffer(struct tdm_file_walk *walk, const struct entry *entry)
 	return err != 0 ? err : tdm_walk_add_buffer(walk, &facts);
 }
 
-static struct tdm_scan_place *find_place(struct tdm_scan_file *file, uint32_t byte)
-{
-	size_t low = 0, high = file->place_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (file->places[middle].byte < byte)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < file->place_count && file->places[low].byte == byte ? &file->places[low] : NULL;
-}
-
 static void mark_place(struct tdm_scan_file *file, uint32_t byte, const struct tdm_scan_buffer *buffer)
 {
-	struct tdm_scan_place *place = find_place(file, byte);
+	struct tdm_scan_place *place = tdm_place_at(file, byte);
 	if (place == NULL)
 		return;
 	place->grasp = buffer != NULL ? buffer->grasp : TDM_GRASP_WHOLLY;
