@@ -3,15 +3,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/scan_budget.h"
 #include "analyze/scan_compare.h"
-#include "analyze/scan_kernels.h"
+#include "analyze/scan_verdict.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/progress.h"
 #include "cli/cmd_list.h"
 #include "cli/options.h"
-#include "device/l1_map.h"
 #include "report/budget_json.h"
 #include "report/scan_report.h"
 
@@ -36,12 +34,11 @@ struct work {
 	struct tdm_card card;
 	uint64_t l1_bytes;
 	struct tdm_scan before, scan; /* `before`: only with --compare */
-	struct tdm_scan_budgets old_budgets, budgets;
-	struct tdm_budgets old_named, named, baseline;
+	struct tdm_scan_verdict verdict;
+	struct tdm_scan_budgets old_budgets;
+	struct tdm_budgets old_named, baseline;
 	struct tdm_scan_changes changes;
-	struct tdm_mismatches mismatches;
-	struct tdm_findings findings;
-	size_t failures; /* on which the user asked to fail */
+	size_t grown; /* budgets above the baseline */
 };
 
 /* "90%", "90" */
@@ -88,7 +85,6 @@ static int prepare(const struct request *request, struct work *work)
 {
 	struct tdm_card_variant variant = tdm_card_variant_default();
 	struct tdm_diag diag = { 0 };
-	struct tdm_l1_map map;
 	for (size_t i = 0; i < request->sets.count; i++) {
 		int err = tdm_settings_add(&work->settings, request->sets.list[i], &diag);
 		if (err != 0)
@@ -97,8 +93,7 @@ static int prepare(const struct request *request, struct work *work)
 	}
 	if (tdm_card_init(&work->card, tdm_str_of(request->card), &variant, &diag) != 0)
 		return tdm_cmd_error(request->cmd, "%s", diag.text);
-	work->l1_bytes =
-		tdm_l1_map(&work->card, NULL, &map, &diag) == 0 ? map.span[TDM_L1_GAP].size : TDM_BYTES_UNKNOWN;
+	work->l1_bytes = tdm_scan_l1_bytes(&work->card, &diag);
 	if (work->l1_bytes == TDM_BYTES_UNKNOWN && !isnan(request->fail_over))
 		return tdm_cmd_error(request->cmd, "--fail-over cannot be judged: %s", diag.text);
 	return 0;
@@ -119,27 +114,15 @@ static int scan_paths(const struct request *request, const struct work *work, co
 	return err != 0 ? tdm_cmd_error(request->cmd, "%s", diag.text) : 0;
 }
 
-/* The budgets of one scan, also by name. Paths of several arguments stay as they are. */
-static int make_budgets(const struct request *request, struct work *work, const struct tdm_scan *scan,
-	struct tdm_scan_budgets *budgets, struct tdm_budgets *named)
+static int compare(const struct request *request, struct work *work, size_t root)
 {
-	const char *path = scan == &work->before ? request->paths[0] : request->paths[1];
-	size_t root = request->compare ? tdm_scan_root(scan, path) : 0;
-	int err = tdm_scan_budgets_make(scan, root, work->l1_bytes, budgets);
-	if (err == 0)
-		err = tdm_scan_budgets_named(budgets, named);
-	return err != 0 ? tdm_cmd_error(request->cmd, "%s", tdm_err_text(err)) : 0;
-}
-
-static int compare(const struct request *request, struct work *work)
-{
-	int code = make_budgets(request, work, &work->before, &work->old_budgets, &work->old_named);
-	if (code != 0)
-		return code;
-	if (tdm_scan_compare(&work->before, tdm_scan_root(&work->before, request->paths[0]), &work->scan,
-		    tdm_scan_root(&work->scan, request->paths[1]), &work->changes) != 0)
-		return out_of_memory(request);
-	tdm_budgets_compare(&work->old_named, &work->named, &work->findings);
+	size_t old_root = tdm_scan_root(&work->before, request->paths[0]);
+	int err = tdm_scan_budgets_make(&work->before, old_root, work->l1_bytes, &work->old_budgets);
+	err = err != 0 ? err : tdm_scan_budgets_named(&work->old_budgets, &work->old_named);
+	err = err != 0 ? err : tdm_scan_compare(&work->before, old_root, &work->scan, root, &work->changes);
+	if (err != 0)
+		return tdm_cmd_error(request->cmd, "%s", tdm_err_text(err));
+	tdm_budgets_compare(&work->old_named, &work->verdict.named, &work->verdict.findings);
 	return 0;
 }
 
@@ -149,26 +132,25 @@ static int compare_with_baseline(const struct request *request, struct work *wor
 	char text[TDM_DIAG_TEXT_CAP + 256];
 	if (tdm_budgets_load(request->baseline, "scan", &work->baseline, &diag) != 0)
 		return tdm_cmd_error(request->cmd, "%s", tdm_diag_format(&diag, text, sizeof text));
-	work->failures += tdm_budgets_compare(&work->baseline, &work->named, &work->findings);
+	work->grown = tdm_budgets_compare(&work->baseline, &work->verdict.named, &work->verdict.findings);
 	return 0;
 }
 
+/* Paths of several arguments stay as they are in the names of budgets. */
 static int judge(const struct request *request, struct work *work)
 {
-	int code = make_budgets(request, work, &work->scan, &work->budgets, &work->named);
-	if (code != 0)
-		return code;
-	if (tdm_kernels_join(&work->scan, &work->settings) != 0 ||
-		tdm_kernels_match(&work->scan, &work->mismatches) != 0)
-		return out_of_memory(request);
-	tdm_scan_kernels_judge(&work->scan, &work->mismatches, &work->findings);
-	work->failures += tdm_scan_budgets_judge(&work->budgets, request->fail_over, &work->findings);
+	size_t root = request->compare ? tdm_scan_root(&work->scan, request->paths[1]) : 0;
+	const struct tdm_scan_rules rules = { &work->settings, work->l1_bytes, root, request->fail_over };
+	int err = tdm_scan_judge(&work->scan, &rules, &work->verdict);
+	if (err != 0)
+		return tdm_cmd_error(request->cmd, "%s", tdm_err_text(err));
+	int code = 0;
 	if (request->compare)
-		code = compare(request, work);
+		code = compare(request, work, root);
 	else if (request->baseline != NULL)
 		code = compare_with_baseline(request, work);
-	tdm_findings_sort(&work->findings);
-	return code != 0 ? code : work->findings.failed ? out_of_memory(request) : 0;
+	tdm_findings_sort(&work->verdict.findings);
+	return code != 0 ? code : work->verdict.findings.failed ? out_of_memory(request) : 0;
 }
 
 /* The command's JSON, as --json prints it. */
@@ -199,17 +181,14 @@ static int print(const struct request *request, const struct work *work, const s
 		tdm_scan_report_sarif(report, &answer.out);
 	else
 		tdm_scan_report_text(report, &answer.out);
-	return tdm_answer_end(&answer, work->failures != 0 ? TDM_EXIT_FINDING : TDM_EXIT_OK);
+	return tdm_answer_end(&answer, work->verdict.failures + work->grown != 0 ? TDM_EXIT_FINDING : TDM_EXIT_OK);
 }
 
 static int show(const struct request *request, struct work *work)
 {
 	const struct tdm_scan_report report = { .scan = &work->scan,
-		.budgets = &work->budgets,
-		.named = &work->named,
-		.findings = &work->findings,
+		.verdict = &work->verdict,
 		.card = &work->card,
-		.mismatches = &work->mismatches,
 		.paths = request->compare ? request->paths + 1 : request->paths,
 		.changes = request->compare ? &work->changes : NULL,
 		.before = request->compare ? request->paths[0] : NULL,
@@ -221,14 +200,11 @@ static int show(const struct request *request, struct work *work)
 
 static void work_done(struct work *work)
 {
-	tdm_findings_done(&work->findings);
-	tdm_mismatches_done(&work->mismatches);
 	tdm_scan_changes_done(&work->changes);
 	tdm_budgets_done(&work->old_named);
-	tdm_budgets_done(&work->named);
 	tdm_budgets_done(&work->baseline);
 	tdm_scan_budgets_done(&work->old_budgets);
-	tdm_scan_budgets_done(&work->budgets);
+	tdm_scan_verdict_done(&work->verdict);
 	tdm_scan_done(&work->before);
 	tdm_scan_done(&work->scan);
 	tdm_settings_done(&work->settings);

@@ -1,20 +1,15 @@
 /* The part of `tidemark report` about sources: what `tidemark scan` shows without further options. */
-#include "analyze/scan_budget.h"
-#include "analyze/scan_kernels.h"
+#include "analyze/scan_verdict.h"
 #include "base/err.h"
 #include "base/progress.h"
 #include "cli/report_parts.h"
-#include "device/l1_map.h"
 #include "report/scan_report.h"
 
 #include <math.h>
 
 struct work {
 	struct tdm_scan scan;
-	struct tdm_scan_budgets budgets;
-	struct tdm_budgets named;
-	struct tdm_mismatches mismatches;
-	struct tdm_findings findings;
+	struct tdm_scan_verdict verdict;
 };
 
 static int scan_paths(const struct tdm_report_item *item, struct work *work, struct tdm_diag *diag)
@@ -32,21 +27,11 @@ static int scan_paths(const struct tdm_report_item *item, struct work *work, str
 	return err;
 }
 
-/* Budgets and kernels, and findings about them. 0 or a negative code. */
 static int judge(const struct tdm_card *card, struct work *work, struct tdm_diag *diag)
 {
-	struct tdm_l1_map map;
-	uint64_t l1_bytes = tdm_l1_map(card, NULL, &map, diag) == 0 ? map.span[TDM_L1_GAP].size : TDM_BYTES_UNKNOWN;
-	int err = tdm_scan_budgets_make(&work->scan, 0, l1_bytes, &work->budgets);
-	err = err != 0 ? err : tdm_scan_budgets_named(&work->budgets, &work->named);
-	err = err != 0 ? err : tdm_kernels_join(&work->scan, NULL);
-	err = err != 0 ? err : tdm_kernels_match(&work->scan, &work->mismatches);
-	if (err != 0)
-		return tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err));
-	tdm_scan_kernels_judge(&work->scan, &work->mismatches, &work->findings);
-	tdm_scan_budgets_judge(&work->budgets, (double)NAN, &work->findings);
-	tdm_findings_sort(&work->findings);
-	return 0;
+	const struct tdm_scan_rules rules = { .l1_bytes = tdm_scan_l1_bytes(card, diag), .limit = (double)NAN };
+	int err = tdm_scan_judge(&work->scan, &rules, &work->verdict);
+	return err != 0 ? tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err)) : 0;
 }
 
 /* Whether something could not be read. The part lists it. */
@@ -62,15 +47,12 @@ static void show(struct tdm_report_request *request, const struct tdm_report_ite
 	struct tdm_digest_part *part)
 {
 	const struct tdm_scan_report report = { .scan = &work->scan,
-		.budgets = &work->budgets,
-		.named = &work->named,
-		.findings = &work->findings,
-		.mismatches = &work->mismatches,
+		.verdict = &work->verdict,
 		.card = &request->card,
 		.paths = item->paths,
 		.term = request->term,
 		.limit = request->limit != SIZE_MAX ? request->limit : 0 };
-	struct tdm_finding_view view = { .findings = &work->findings, .term.utf8 = true };
+	struct tdm_finding_view view = { .findings = &work->verdict.findings, .term.utf8 = true };
 	struct tdm_json *json = tdm_report_json(request, part);
 	if (json != NULL)
 		tdm_scan_report_json(&report, json);
@@ -91,9 +73,6 @@ void tdm_report_scan(
 		tdm_digest_say(part, tdm_str_of(diag.text));
 		part->is_empty = true;
 	}
-	tdm_findings_done(&work.findings);
-	tdm_mismatches_done(&work.mismatches);
-	tdm_budgets_done(&work.named);
-	tdm_scan_budgets_done(&work.budgets);
+	tdm_scan_verdict_done(&work.verdict);
 	tdm_scan_done(&work.scan);
 }

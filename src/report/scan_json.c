@@ -5,10 +5,10 @@
 
 static void put_findings(const struct tdm_scan_report *report, struct tdm_json *json)
 {
-	struct tdm_finding_view view = { .findings = report->findings };
+	struct tdm_finding_view view = { .findings = &report->verdict->findings };
 	tdm_json_put_array(json, "findings");
-	for (size_t i = 0; i < report->findings->count; i++)
-		tdm_finding_json(&view, &report->findings->list[i], json);
+	for (size_t i = 0; i < report->verdict->findings.count; i++)
+		tdm_finding_json(&view, &report->verdict->findings.list[i], json);
 	tdm_json_array_end(json);
 }
 
@@ -48,10 +48,10 @@ static void put_all(const struct tdm_scan_report *report, const struct tdm_scan_
 	const struct tdm_table buffers = tdm_scan_buffer_table(report, rows->buffers, rows->buffer_count);
 	const struct tdm_table kernels = tdm_scan_kernel_table(report, rows->kernels, rows->kernel_count);
 	tdm_json_put_text(json, "card", report->card->name);
-	tdm_json_put_bytes(json, "l1_bytes", report->budgets->l1_bytes);
+	tdm_json_put_bytes(json, "l1_bytes", report->verdict->budgets.l1_bytes);
 	put_findings(report, json);
 	tdm_json_put_table(json, "programs", &programs);
-	tdm_budgets_json(report->named, json);
+	tdm_budgets_json(&report->verdict->named, json);
 	if (report->changes != NULL) {
 		const struct tdm_table changes = tdm_scan_change_table(report);
 		tdm_json_put_text(json, "before", report->before);
@@ -59,7 +59,7 @@ static void put_all(const struct tdm_scan_report *report, const struct tdm_scan_
 	}
 	tdm_json_put_table(json, "buffers", &buffers);
 	tdm_json_put_table(json, "kernels", &kernels);
-	tdm_scan_checks_json(report->mismatches, json);
+	tdm_scan_checks_json(&report->verdict->mismatches, json);
 	put_coverage(report->scan, rows, json);
 }
 

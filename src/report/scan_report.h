@@ -2,24 +2,20 @@
 #ifndef TDM_REPORT_SCAN_REPORT_H
 #define TDM_REPORT_SCAN_REPORT_H
 
-#include "analyze/scan_budget.h"
 #include "analyze/scan_compare.h"
+#include "analyze/scan_verdict.h"
 #include "base/json.h"
 #include "base/term.h"
 #include "device/card.h"
 #include "report/table.h"
-#include "scan/kernel_code.h"
 
 struct tdm_scan_report {
 	const struct tdm_scan *scan;
-	const struct tdm_scan_budgets *budgets;
-	const struct tdm_budgets *named;         /* the same budgets by name */
-	struct tdm_findings *findings;           /* sorted */
-	const struct tdm_card *card;             /* that the budgets are compared with */
-	const struct tdm_mismatches *mismatches; /* between kernels and their host */
-	const char *const *paths;                /* that were scanned; ends with NULL */
-	const struct tdm_scan_changes *changes;  /* NULL: nothing was compared */
-	const char *before;                      /* the path that `scan` is compared with; NULL */
+	struct tdm_scan_verdict *verdict;
+	const struct tdm_card *card;            /* that the budgets are compared with */
+	const char *const *paths;               /* that were scanned; ends with NULL */
+	const struct tdm_scan_changes *changes; /* NULL: nothing was compared */
+	const char *before;                     /* the path that `scan` is compared with; NULL */
 	struct tdm_term term;
 	size_t limit; /* rows of a table in text; 0: all */
 };

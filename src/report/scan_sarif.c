@@ -122,21 +122,21 @@ static void put_location(const char *path, uint64_t line, struct tdm_json *json)
 /* The program that a budget's name is about; NULL when it is gone. */
 static const struct tdm_scan_budget *budget_named(const struct tdm_scan_report *report, const char *name)
 {
-	for (size_t i = 0; name != NULL && i < report->budgets->count; i++)
-		if (tdm_has_prefix(name, report->budgets->list[i].name))
-			return &report->budgets->list[i];
+	for (size_t i = 0; name != NULL && i < report->verdict->budgets.count; i++)
+		if (tdm_has_prefix(name, report->verdict->budgets.list[i].name))
+			return &report->verdict->budgets.list[i];
 	return NULL;
 }
 
 static void put_locations(const struct tdm_scan_report *report, const struct tdm_finding *finding, const char *working,
 	struct tdm_json *json)
 {
-	const struct tdm_figure *file = tdm_finding_figure(report->findings, finding, "file");
+	const struct tdm_figure *file = tdm_finding_figure(&report->verdict->findings, finding, "file");
 	const struct tdm_scan_budget *budget = file == NULL ? budget_named(report, finding->about.name) : NULL;
 	tdm_json_put_array(json, "locations");
 	if (file != NULL)
 		put_location(relative(report, file->owned, working),
-			tdm_finding_number(report->findings, finding, "line"), json);
+			tdm_finding_number(&report->verdict->findings, finding, "line"), json);
 	else if (budget != NULL)
 		put_location(relative(report, budget->file->path, working), budget->program->line, json);
 	tdm_json_array_end(json);
@@ -145,14 +145,14 @@ static void put_locations(const struct tdm_scan_report *report, const struct tdm
 static void put_result(const struct tdm_scan_report *report, const struct tdm_finding *finding, const char *working,
 	struct tdm_json *json)
 {
-	struct tdm_finding_view view = { .findings = report->findings };
+	struct tdm_finding_view view = { .findings = &report->verdict->findings };
 	struct tdm_buf text;
 	tdm_buf_init(&text);
 	if (finding->about.name != NULL)
 		tdm_buf_printf(&text, "%s%s", finding->about.name, finding->family == TDM_FAMILY_BUDGET ? " " : ": ");
 	tdm_finding_sentence(&view, finding, &text);
 	if (finding->advice.count != 0)
-		tdm_buf_printf(&text, ". %s", report->findings->advice[finding->advice.first].text);
+		tdm_buf_printf(&text, ". %s", report->verdict->findings.advice[finding->advice.first].text);
 	tdm_json_object(json);
 	tdm_json_put_text(json, "ruleId", finding->what);
 	for (size_t i = 0; i < RULES; i++)
@@ -180,9 +180,9 @@ void tdm_scan_report_sarif(const struct tdm_scan_report *report, struct tdm_buf 
 	tdm_json_object(&json);
 	put_tool(&json);
 	tdm_json_put_array(&json, "results");
-	for (size_t i = 0; i < report->findings->count; i++)
-		if (report->findings->list[i].severity != TDM_FINDING_OK)
-			put_result(report, &report->findings->list[i], working, &json);
+	for (size_t i = 0; i < report->verdict->findings.count; i++)
+		if (report->verdict->findings.list[i].severity != TDM_FINDING_OK)
+			put_result(report, &report->verdict->findings.list[i], working, &json);
 	tdm_json_array_end(&json);
 	tdm_json_object_end(&json);
 	tdm_json_array_end(&json);

@@ -320,7 +320,7 @@ static const struct tdm_column programs[] = {
 
 struct tdm_table tdm_scan_program_table(const struct tdm_scan_report *report)
 {
-	struct tdm_table table = TDM_TABLE_OF(programs, report->budgets->list, report->budgets->count);
+	struct tdm_table table = TDM_TABLE_OF(programs, report->verdict->budgets.list, report->verdict->budgets.count);
 	table.context = report;
 	return table;
 }

@@ -36,7 +36,7 @@ static void put_found(const struct tdm_scan_report *report, const struct tdm_sca
 	if (views != 0)
 		tdm_buf_printf(out, " (%s view%s)", TDM_COUNT_TEXT(views), tdm_plural(views));
 	tdm_buf_puts(out, " in ");
-	tdm_put_count(out, report->budgets->count, "program", "programs");
+	tdm_put_count(out, report->verdict->budgets.count, "program", "programs");
 	tdm_buf_puts(out, ", ");
 	tdm_put_count(out, rows->kernel_count, "kernel", "kernels");
 	tdm_buf_puts(out, "\n");
@@ -54,7 +54,7 @@ static void put_head(const struct tdm_scan_report *report, const struct tdm_scan
 	put_found(report, rows, out);
 	tdm_put_label(out, "Card");
 	tdm_buf_printf(out, "%s: %s of L1 for buffers in each core\n", report->card->full_name,
-		TDM_SIZE_TEXT(report->budgets->l1_bytes));
+		TDM_SIZE_TEXT(report->verdict->budgets.l1_bytes));
 	if (report->before != NULL) {
 		tdm_put_label(out, "Compared with");
 		tdm_cell_text(out, report->before, report->term.utf8);
@@ -80,14 +80,14 @@ static void put_nothing(const struct tdm_scan_report *report, struct tdm_buf *ou
 
 static void put_findings(const struct tdm_scan_report *report, struct tdm_buf *out)
 {
-	struct tdm_finding_view view = { .findings = report->findings, .term = report->term };
-	size_t count = report->findings->count;
+	struct tdm_finding_view view = { .findings = &report->verdict->findings, .term = report->term };
+	size_t count = report->verdict->findings.count;
 	size_t shown = report->limit != 0 && count > report->limit ? report->limit : count;
 	if (count == 0)
 		return;
 	tdm_put_heading(out, &report->term, "Findings");
 	for (size_t i = 0; i < shown; i++)
-		tdm_finding_text(&view, &report->findings->list[i], out);
+		tdm_finding_text(&view, &report->verdict->findings.list[i], out);
 	tdm_put_rest(out, count, shown);
 }
 
