@@ -142,6 +142,8 @@ void tdm_scan_changes_done(struct tdm_scan_changes *changes)
 
 size_t tdm_scan_root(const struct tdm_scan *scan, const char *path)
 {
+	if (scan->file_count == 1 && scan->files[0].is_given)
+		return strlen(scan->files[0].path); /* "-" has another name there */
 	size_t len = strlen(path);
 	bool is_file = scan->file_count == 1 && strcmp(scan->files[0].path, path) == 0;
 	bool ends_in_slash = len != 0 && path[len - 1] == '/';

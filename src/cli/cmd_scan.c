@@ -67,9 +67,11 @@ static int read_options(struct tdm_args *args, struct request *request)
 	request->format = request->json ? FORMAT_JSON : request->sarif ? FORMAT_SARIF : request->format;
 	request->format = request->format == 1 ? FORMAT_TEXT : request->format;
 	if (request->path_count == 0)
-		return tdm_cmd_usage_error(args->cmd, "which sources? Name files or folders");
+		return tdm_cmd_usage_error(args->cmd, "which sources? Name files or folders; - is standard input");
 	if (request->compare && request->path_count != 2)
 		return tdm_cmd_usage_error(args->cmd, "--compare needs two paths: the old sources and the new ones");
+	if (request->compare && strcmp(request->paths[0], "-") == 0 && strcmp(request->paths[1], "-") == 0)
+		return tdm_cmd_usage_error(args->cmd, "--compare: standard input can be read only once");
 	if (request->compare && request->baseline != NULL)
 		return tdm_cmd_usage_error(args->cmd, "--compare and --baseline cannot be combined");
 	return 0;
@@ -296,7 +298,7 @@ const struct tdm_cmd tdm_cmd_scan = {
 		"parsed only in part.\n"
 		"\n"
 		"Folders are searched for files that end in .cpp, .hpp, .h, .cc, .hh, .cxx, .hxx, .c, .inl, .ipp or "
-		".py.",
+		".py. '-' is standard input, which is taken as C++.",
 	.opts = scan_opts,
 	.examples = scan_examples,
 	.run = cmd_scan_run,

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/kind.h"
 #include "base/progress.h"
 #include "base/units.h"
@@ -175,6 +176,8 @@ struct tdm_scan_file {
 	const char *why;     /* why it is partial or refused; "" */
 	uint32_t error_line; /* the first line that does not parse; 0 */
 	uint64_t bytes;
+	bool is_given;        /* it can be read only once, and its text is `given` */
+	struct tdm_buf given; /* of standard input or a pipe; gone with the scan */
 	struct tdm_scan_program *programs;
 	size_t program_count, program_cap;
 	struct tdm_scan_buffer *buffers; /* in the order of their lines */
@@ -200,11 +203,14 @@ struct tdm_scan_options {
 	const struct tdm_settings *settings; /* may be NULL */
 	unsigned threads;                    /* 0: as many as there are processors */
 	bool no_skip;                        /* parse every file, also those without any of the names that matter */
-	uint64_t file_max;                   /* files above so many bytes are refused; 0: TDM_SCAN_FILE_MAX */
+	uint64_t file_max;                   /* files above so many bytes are not parsed; 0: TDM_SCAN_FILE_MAX */
+	uint64_t parse_micros;               /* how long parsing a text may take; 0: by its length (syntax.h) */
 	struct tdm_progress *progress;       /* may be NULL; counted in bytes */
 };
 
-#define TDM_SCAN_FILE_MAX (UINT64_C(64) << 20)
+/* The most bytes of a file that is parsed, and of one whose places are counted at all. */
+#define TDM_SCAN_FILE_MAX  (UINT64_C(8) << 20)
+#define TDM_SCAN_COUNT_MAX (UINT64_C(64) << 20)
 
 struct tdm_scan {
 	struct tdm_scan_file *files; /* ordered by path */

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -15,7 +16,7 @@
 #include "base/file.h"
 #include "base/reserve.h"
 #include "scan/file_walk.h"
-#include "scan/place.h"
+#include "scan/place_settle.h"
 #include "scan/project.h"
 #include "scan/scan_files.h"
 
@@ -46,22 +47,40 @@ struct worker {
 
 static bool is_binary(struct tdm_str text)
 {
-	return memchr(text.ptr, '\0', text.len < BINARY_LOOK ? text.len : BINARY_LOOK) != NULL;
+	return text.len != 0 && memchr(text.ptr, '\0', text.len < BINARY_LOOK ? text.len : BINARY_LOOK) != NULL;
 }
 
-/* Reads a file, or says why not. False: it is refused. */
-static bool read_text(struct tdm_scan_file *file, const struct tdm_scan_options *options, struct tdm_buf *text)
+static uint64_t file_max(const struct tdm_scan_options *options)
 {
-	uint64_t max = options->file_max != 0 ? options->file_max : TDM_SCAN_FILE_MAX;
-	tdm_buf_clear(text);
-	int err = file->bytes > max ? -EFBIG : tdm_file_read(file->path, max, text);
-	if (err == 0 && !is_binary(tdm_buf_str(text))) {
+	return options->file_max != 0 ? options->file_max : TDM_SCAN_FILE_MAX;
+}
+
+/* Gets the text of a file, which has at most `max` bytes. 0, -EFBIG or -errno. */
+static int read_text(struct tdm_scan_file *file, uint64_t max, struct tdm_buf *work, struct tdm_str *text)
+{
+	tdm_buf_clear(work);
+	if (file->bytes > max)
+		return -EFBIG;
+	int err = file->is_given ? 0 : tdm_file_read(file->path, max, work);
+	*text = tdm_buf_str(file->is_given ? &file->given : work);
+	if (err == 0)
 		file->bytes = text->len;
-		return true;
-	}
+	return err;
+}
+
+static void refuse(struct tdm_scan_file *file, const char *why)
+{
 	file->state = TDM_FILE_REFUSED;
-	file->why = err == -EFBIG ? "is larger than the limit" : err != 0 ? tdm_err_text(err) : "is not text";
-	return false;
+	file->why = why;
+}
+
+static void refuse_large(struct tdm_scan_file *file, uint64_t max)
+{
+	char size[TDM_BYTES_CAP], why[TDM_BYTES_CAP + 32];
+	tdm_format_bytes_short(size, sizeof size, max);
+	snprintf(why, sizeof why, "is larger than %s", size);
+	const char *copy = tdm_arena_text(&file->arena, tdm_str_of(why));
+	refuse(file, copy != NULL ? copy : "is larger than the limit");
 }
 
 static int find_lines(struct worker *worker, struct tdm_str text, struct tdm_file_walk *walk)
@@ -90,56 +109,6 @@ static int by_line(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Whether the functions that a name can mean in a file were looked at and create what they create by themselves. */
-static bool is_judged_other(const struct tdm_definition *first, uint32_t file)
-{
-	bool is_own = false;
-	for (const struct tdm_definition *d = first; d != NULL; d = tdm_definition_next(d))
-		is_own |= d->kind == TDM_DEFINES_FUNCTION && d->file == file;
-	for (const struct tdm_definition *d = first; d != NULL; d = tdm_definition_next(d)) {
-		bool is_meant = d->kind == TDM_DEFINES_FUNCTION && (is_own ? d->file == file : !d->is_private);
-		if (is_meant && atomic_load(&d->verdict) != TDM_VERDICT_OTHER)
-			return false;
-	}
-	return true;
-}
-
-/* The first function among definitions of a name. */
-static const struct tdm_definition *function_of(const struct tdm_definition *d)
-{
-	while (d != NULL && d->kind != TDM_DEFINES_FUNCTION)
-		d = tdm_definition_next(d);
-	return d;
-}
-
-/* Gives places their lines, and those that nothing came of a reason. */
-static void settle_places(struct tdm_file_walk *walk)
-{
-	struct tdm_scan_file *file = walk->file;
-	size_t kept = 0;
-	for (size_t i = 0; i < file->place_count; i++) {
-		struct tdm_scan_place place = file->places[i];
-		struct tdm_lexer lexer;
-		place.line = tdm_walk_line(walk, place.byte);
-		tdm_lexer_init(&lexer, walk->syntax->text);
-		lexer.at = place.byte;
-		struct tdm_str name = tdm_token_text(&lexer, tdm_lexer_next(&lexer));
-		bool is_not = place.grasp == TDM_GRASP_NOT;
-		const struct tdm_definition *d =
-			is_not && walk->project != NULL ? function_of(tdm_project_find(walk->project, name)) : NULL;
-		bool is_function = d != NULL;
-		bool is_other = place.shape == TDM_SHAPE_HELPER &&
-				(is_function ? is_judged_other(d, walk->file_idx) : !tdm_name_is_helper(name));
-		if (is_not && is_other)
-			continue; /* a function that has places of its own, or none that is known to create anything */
-		if (is_not)
-			place.why = place.shape == TDM_SHAPE_HELPER ? "the function is defined in none of the files"
-								    : "no function that was walked leads to it";
-		file->places[kept++] = place;
-	}
-	file->place_count = kept;
-}
-
 static int read_cpp(struct tdm_file_walk *walk, struct tdm_look look)
 {
 	int err = look.has_host ? tdm_places_find(walk->file, walk->tokens) : 0;
@@ -150,7 +119,7 @@ static int read_cpp(struct tdm_file_walk *walk, struct tdm_look look)
 	if (err == 0 && look.has_device)
 		err = tdm_kernel_read(walk);
 	if (err == 0)
-		settle_places(walk);
+		tdm_places_settle(walk, walk->syntax->text);
 	return err;
 }
 
@@ -174,6 +143,8 @@ static struct tdm_parser *parser_for(struct worker *worker, uint8_t language)
 {
 	if (worker->parsers[language] == NULL)
 		worker->parsers[language] = tdm_parser_new((enum tdm_language)language);
+	if (worker->parsers[language] != NULL)
+		tdm_parser_limit(worker->parsers[language], worker->run->options->parse_micros);
 	return worker->parsers[language];
 }
 
@@ -191,6 +162,16 @@ static int pass_over(struct worker *worker, struct tdm_scan_file *file, struct t
 	return err;
 }
 
+static struct tdm_file_walk walk_of(struct worker *worker, struct tdm_scan_file *file)
+{
+	return (struct tdm_file_walk){ .file = file,
+		.file_idx = (uint32_t)(file - worker->run->scan->files),
+		.syntax = &worker->syntax,
+		.settings = worker->run->options->settings,
+		.project = worker->run->project,
+		.tokens = &worker->tokens };
+}
+
 static int scan_text(struct worker *worker, struct tdm_scan_file *file, struct tdm_str text)
 {
 	int err = 0;
@@ -201,15 +182,8 @@ static int scan_text(struct worker *worker, struct tdm_scan_file *file, struct t
 		return err;
 	if (!look.has_host && !look.has_device)
 		return pass_over(worker, file, text);
-	struct tdm_file_walk walk = {
-		.file = file,
-		.file_idx = (uint32_t)(file - worker->run->scan->files),
-		.syntax = &worker->syntax,
-		.settings = worker->run->options->settings,
-		.project = worker->run->project,
-		.parser = parser_for(worker, file->language),
-		.tokens = &worker->tokens,
-	};
+	struct tdm_file_walk walk = walk_of(worker, file);
+	walk.parser = parser_for(worker, file->language);
 	err = walk.parser != NULL ? tdm_syntax_parse(&worker->syntax, walk.parser, text) : -ENOMEM;
 	if (err == 0)
 		err = find_lines(worker, text, &walk);
@@ -225,15 +199,51 @@ static int scan_text(struct worker *worker, struct tdm_scan_file *file, struct t
 	return err;
 }
 
-/* Errors that are this file's own: it is listed, and the others go on. */
-static int own_error(struct tdm_scan_file *file, int err)
+/* Whether an error is this file's own: it is listed, and the others go on. */
+static bool is_own_error(struct tdm_scan_file *file, int err)
 {
-	if (err == -ECANCELED || err == -EFBIG || (err == -ENOMEM && file->arena.used >= ARENA_MAX / 2)) {
+	bool is_own = err == -ECANCELED || err == -EFBIG || (err == -ENOMEM && file->arena.used >= ARENA_MAX / 2);
+	if (is_own) {
 		file->state = file->buffer_count != 0 ? TDM_FILE_PARTIAL : TDM_FILE_REFUSED;
 		file->why = err == -ECANCELED ? "takes too long to parse" : "is too complex";
-		return 0;
 	}
-	return err;
+	return is_own;
+}
+
+static int count_places(struct worker *worker, struct tdm_scan_file *file, struct tdm_str text)
+{
+	struct tdm_file_walk walk = walk_of(worker, file);
+	int err = find_lines(worker, text, &walk);
+	return err != 0 ? err : tdm_places_count(&walk, text, &worker->tokens);
+}
+
+/* Reads what there is to read in a text; of one that is refused, only where it creates buffers. */
+static int take_text(struct worker *worker, struct tdm_scan_file *file, struct tdm_str text)
+{
+	uint64_t max = file_max(worker->run->options);
+	int err = 0;
+	if (text.len > max)
+		refuse_large(file, max);
+	else if (is_binary(text))
+		refuse(file, "is not text");
+	else
+		err = scan_text(worker, file, text);
+	bool is_stopped = err != 0 ? is_own_error(file, err) : file->state == TDM_FILE_REFUSED;
+	return is_stopped ? count_places(worker, file, text) : err;
+}
+
+static int take_file(struct worker *worker, struct tdm_scan_file *file)
+{
+	struct tdm_str text;
+	tdm_arena_init(&file->arena, ARENA_MAX);
+	int err = read_text(file, TDM_SCAN_COUNT_MAX, &worker->text, &text);
+	if (err == 0)
+		return take_text(worker, file, text);
+	if (err == -EFBIG)
+		refuse_large(file, TDM_SCAN_COUNT_MAX);
+	else
+		refuse(file, tdm_err_text(err));
+	return 0;
 }
 
 static void show_progress(struct run *run, uint64_t bytes)
@@ -253,10 +263,7 @@ static void scan_files(struct worker *worker)
 		if (i >= run->scan->file_count || atomic_load(&run->err) != 0)
 			return;
 		struct tdm_scan_file *file = &run->scan->files[i];
-		tdm_arena_init(&file->arena, ARENA_MAX);
-		int err = 0;
-		if (read_text(file, run->options, &worker->text))
-			err = own_error(file, scan_text(worker, file, tdm_buf_str(&worker->text)));
+		int err = take_file(worker, file);
 		if (err != 0)
 			atomic_store(&run->err, err);
 		show_progress(run, file->bytes);
@@ -316,16 +323,18 @@ static int run_workers(struct run *run)
 
 static int index_files(struct run *run)
 {
-	struct tdm_buf text;
+	struct tdm_buf work;
 	int err = 0;
-	tdm_buf_init(&text);
+	tdm_buf_init(&work);
 	for (size_t i = 0; i < run->scan->file_count && err == 0; i++) {
 		struct tdm_scan_file file = run->scan->files[i];
+		struct tdm_str text = { "", 0 };
 		run->paths[i] = file.path;
-		if (file.language == TDM_LANGUAGE_CPP && read_text(&file, run->options, &text))
-			err = tdm_project_add(run->project, (uint32_t)i, tdm_buf_str(&text));
+		bool is_cpp = file.language == TDM_LANGUAGE_CPP;
+		if (is_cpp && read_text(&file, file_max(run->options), &work, &text) == 0 && !is_binary(text))
+			err = tdm_project_add(run->project, (uint32_t)i, text);
 	}
-	tdm_buf_done(&text);
+	tdm_buf_done(&work);
 	return err;
 }
 
@@ -388,14 +397,11 @@ int tdm_scan_text(struct tdm_scan *scan, const char *path, struct tdm_str text, 
 		return err;
 	}
 	project.paths = (const char *const[]){ path };
-	bool is_text = text.len == 0 || !is_binary(text);
-	scan->files[0].state = is_text ? TDM_FILE_WHOLE : TDM_FILE_REFUSED;
-	scan->files[0].why = is_text ? "" : "is not text";
 	worker_init(&worker, &run);
-	if (is_text && scan->files[0].language == TDM_LANGUAGE_CPP)
+	if (text.len <= file_max(options) && !is_binary(text) && scan->files[0].language == TDM_LANGUAGE_CPP)
 		err = tdm_project_add(&project, 0, text);
-	if (err == 0 && is_text)
-		err = own_error(&scan->files[0], scan_text(&worker, &scan->files[0], text));
+	if (err == 0)
+		err = take_text(&worker, &scan->files[0], text);
 	worker_done(&worker);
 	tdm_project_done(&project);
 	if (err != 0)
@@ -411,6 +417,7 @@ void tdm_scan_done(struct tdm_scan *scan)
 		free(file->kernels);
 		free(file->programs);
 		free(file->places);
+		tdm_buf_done(&file->given);
 		tdm_arena_done(&file->arena);
 	}
 	free(scan->files);

@@ -25,6 +25,7 @@ struct tdm_parser {
 		kinds; /* by symbol: enum tdm_syntax_kind, TDM_SYN_TOKEN for one without a name, SKIPPED for comments */
 	uint8_t *roles; /* by field */
 	uint32_t symbol_count, field_count;
+	uint64_t micros; /* for each text; 0: by its length */
 };
 
 static const TSLanguage *language_of(enum tdm_language language)
@@ -104,8 +105,17 @@ struct tdm_parser *tdm_parser_new(enum tdm_language language)
 		tdm_parser_free(parser);
 		return NULL;
 	}
-	ts_parser_set_timeout_micros(parser->parser, TDM_PARSE_MICROS);
 	return parser;
+}
+
+void tdm_parser_limit(struct tdm_parser *parser, uint64_t micros)
+{
+	parser->micros = micros;
+}
+
+static uint64_t limit_of(const struct tdm_parser *parser, struct tdm_str text)
+{
+	return parser->micros != 0 ? parser->micros : TDM_PARSE_MICROS + (text.len >> 20) * TDM_PARSE_MICROS_PER_MIB;
 }
 
 void tdm_parser_free(struct tdm_parser *parser)
@@ -118,14 +128,18 @@ void tdm_parser_free(struct tdm_parser *parser)
 	free(parser);
 }
 
-/* The kind to keep a node as, or SKIPPED, and its role. */
-static uint8_t kept_kind(const struct tdm_parser *parser, const TSTreeCursor *cursor, TSNode node, uint8_t *role)
+/*
+ * The kind to keep a node as, or SKIPPED, and its role. To find a role, the cursor goes up through all nodes without a
+ * name to the parent. Below an error they can be as many as the children that come before, because the parser does not
+ * balance what it gave up, so nothing has a role there.
+ */
+static uint8_t kept_kind(const struct tdm_parser *parser, const TSTreeCursor *cursor, bool in_error, uint8_t *role)
 {
-	TSSymbol symbol = ts_node_symbol(node);
+	TSSymbol symbol = ts_node_symbol(ts_tree_cursor_current_node(cursor));
 	uint8_t kind = symbol < parser->symbol_count ? parser->kinds[symbol] : TDM_SYN_ERROR;
 	if (kind == SKIPPED)
 		return SKIPPED;
-	TSFieldId field = ts_tree_cursor_current_field_id(cursor);
+	TSFieldId field = in_error ? 0 : ts_tree_cursor_current_field_id(cursor);
 	*role = field < parser->field_count ? parser->roles[field] : TDM_ROLE_NONE;
 	return kind == TDM_SYN_TOKEN && *role == TDM_ROLE_NONE ? SKIPPED : kind;
 }
@@ -164,24 +178,25 @@ static void close_node(struct tdm_syntax *syntax, struct path *path)
 static int enter_node(
 	struct tdm_syntax *syntax, const struct tdm_parser *parser, struct path *path, TSTreeCursor *cursor)
 {
-	TSNode node = ts_tree_cursor_current_node(cursor);
-	uint8_t role = TDM_ROLE_NONE, kind = kept_kind(parser, cursor, node, &role);
+	uint32_t parent = path->depth != 0 ? path->open[path->depth - 1] : TDM_NODE_NONE;
+	bool in_error = parent != TDM_NODE_NONE && syntax->nodes[parent].kind == TDM_SYN_ERROR;
+	uint8_t role = TDM_ROLE_NONE, kind = kept_kind(parser, cursor, in_error, &role);
 	int err = tdm_reserve(&path->open, &path->cap, path->depth + 1, sizeof *path->open);
 	if (err == 0 && kind != SKIPPED)
-		err = add_node(syntax, node, kind, role);
+		err = add_node(syntax, ts_tree_cursor_current_node(cursor), kind, role);
 	if (err != 0)
 		return err;
 	path->open[path->depth++] = kind != SKIPPED ? syntax->count - 1 : TDM_NODE_NONE;
 	return kind != SKIPPED;
 }
 
-/* The cursor needs long for each node where lists are nested in a way that the parser could not balance. */
+/* The clock is for trees in which the cursor needs long for each node. */
 static int keep_nodes(
 	struct tdm_syntax *syntax, const struct tdm_parser *parser, struct path *path, TSTreeCursor *cursor)
 {
-	uint64_t start = tdm_clock_ns();
+	uint64_t start = tdm_clock_ns(), limit = limit_of(parser, syntax->text);
 	for (uint32_t turn = 1;; turn++) {
-		if (turn % CLOCK_TURNS == 0 && (tdm_clock_ns() - start) / 1000 > TDM_PARSE_MICROS)
+		if (turn % CLOCK_TURNS == 0 && (tdm_clock_ns() - start) / 1000 > limit)
 			return -ECANCELED;
 		int entered = enter_node(syntax, parser, path, cursor);
 		if (entered < 0)
@@ -203,6 +218,7 @@ static TSTree *parse(struct tdm_parser *parser, struct tdm_str text, int *err)
 	*err = text.len > UINT32_MAX / 2 ? -EFBIG : 0;
 	if (*err != 0)
 		return NULL;
+	ts_parser_set_timeout_micros(parser->parser, limit_of(parser, text));
 	tree = ts_parser_parse_string(parser->parser, NULL, text.ptr, (uint32_t)text.len);
 	if (tree == NULL) {
 		ts_parser_reset(parser->parser); /* a parser that was stopped would go on with the old text */

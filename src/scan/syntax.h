@@ -265,11 +265,18 @@ struct tdm_parser *tdm_parser_new(enum tdm_language language);
 void tdm_parser_free(struct tdm_parser *parser);
 
 /*
- * Parses `text`, which must outlive `syntax`, into it; a zeroed one is empty, and one that was used before is emptied
- * and its memory reused. 0, -EFBIG above UINT32_MAX bytes or nodes, -ENOMEM, or -ECANCELED when parsing took longer
- * than TDM_PARSE_MICROS.
+ * How long parsing a text may take: TDM_PARSE_MICROS, and more for each MiB. Source code takes a small part of that,
+ * but the library's recovery from errors can need a time that grows with the square of the text. tdm_parser_limit()
+ * sets another time for every text; 0: as it was.
  */
-#define TDM_PARSE_MICROS UINT64_C(20000000)
+#define TDM_PARSE_MICROS         UINT64_C(5000000)
+#define TDM_PARSE_MICROS_PER_MIB UINT64_C(2000000)
+void tdm_parser_limit(struct tdm_parser *parser, uint64_t micros);
+
+/*
+ * Parses `text`, which must outlive `syntax`, into it; a zeroed one is empty, and one that was used before is emptied
+ * and its memory reused. 0, -EFBIG above UINT32_MAX bytes or nodes, -ENOMEM, or -ECANCELED when parsing took too long.
+ */
 int tdm_syntax_parse(struct tdm_syntax *syntax, struct tdm_parser *parser, struct tdm_str text);
 void tdm_syntax_done(struct tdm_syntax *syntax);
 

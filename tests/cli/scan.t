@@ -251,7 +251,7 @@ Input that is missing, unreadable or not text.
   tidemark scan: no/such/path: No such file or directory
   [2]
   $ tidemark scan
-  tidemark scan: which sources? Name files or folders
+  tidemark scan: which sources? Name files or folders; - is standard input
   tidemark scan: see 'tidemark scan --help'
   [2]
   $ tidemark scan --compare scan_versions/old

@@ -13,6 +13,8 @@
 #include "scan/scan.h"
 #include "scan/syntax.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -102,6 +104,16 @@ static void what_cannot_be_read_is_listed_and_the_rest_goes_on(void **state)
 	assert_true(scan.files[1].why[0] != '\0');
 	assert_int_equal(scan.refusal_count, 1);
 	tdm_scan_done(&scan);
+	static const char *const named[] = { "b.cpp", "closed" };
+	for (int i = 0; i < 2; i++) { /* what the user names must be readable */
+		struct tdm_diag diag = { 0 };
+		const char *path = in_folder(named[i]);
+		if (self == 0)
+			assert_int_equal(seteuid(somebody), 0);
+		assert_int_equal(tdm_scan_run(&scan, &path, 1, &(struct tdm_scan_options){ 0 }, &diag), -EACCES);
+		assert_int_equal(seteuid(self), 0);
+		assert_non_null(strstr(diag.text, named[i]));
+	}
 }
 
 static void a_path_that_does_not_exist_is_an_error(void **state)
@@ -129,15 +141,15 @@ static void binary_and_large_files_are_refused_with_the_reason(void **state)
 	assert_int_equal(scan.files[0].state, TDM_FILE_REFUSED);
 	assert_string_equal(scan.files[0].why, "is not text");
 	assert_int_equal(scan.files[1].state, TDM_FILE_REFUSED);
-	assert_string_equal(scan.files[1].why, "is larger than the limit");
+	assert_string_equal(scan.files[1].why, "is larger than 512 KiB");
 	assert_int_equal(scan.files[2].buffer_count, 1);
 	assert_int_equal(scan.files[3].state, TDM_FILE_SKIPPED);
 	tdm_scan_done(&scan);
 	free(large);
 }
 
-/* Repeats a piece of text between a beginning and an end. */
-static struct tdm_scan scan_repeated(const char *before, const char *piece, size_t times, const char *after)
+/* A piece of text, repeated between a beginning and an end. */
+static struct tdm_buf repeat(const char *before, const char *piece, size_t times, const char *after)
 {
 	struct tdm_buf text;
 	tdm_buf_init(&text);
@@ -145,9 +157,125 @@ static struct tdm_scan scan_repeated(const char *before, const char *piece, size
 	for (size_t i = 0; i < times; i++)
 		tdm_buf_puts(&text, piece);
 	tdm_buf_puts(&text, after);
+	assert_false(tdm_buf_failed(&text));
+	return text;
+}
+
+static struct tdm_scan scan_repeated(const char *before, const char *piece, size_t times, const char *after)
+{
+	struct tdm_buf text = repeat(before, piece, times, after);
 	struct tdm_scan scan = scan_cpp(text.data, text.len);
 	tdm_buf_done(&text);
 	return scan;
+}
+
+/* All places of a refused file are counted, each with its line and with the reason of the file. */
+static void assert_counted(const struct tdm_scan_file *file, size_t places, const char *why)
+{
+	assert_int_equal(file->state, TDM_FILE_REFUSED);
+	assert_int_equal(file->buffer_count, 0);
+	assert_int_equal(file->place_count, places);
+	for (size_t i = 0; i < places; i++) {
+		assert_int_equal(file->places[i].grasp, TDM_GRASP_NOT);
+		assert_int_equal(file->places[i].line, i + 1);
+		assert_string_equal(file->places[i].why, why);
+	}
+}
+
+static void places_of_refused_files_are_counted(void **state)
+{
+	(void)state;
+	enum { PLACES = 50 };
+	struct tdm_buf cpp =
+		repeat("void f() { ", "desc.cbs.push_back(CBDescriptor{.total_size = 64});\n", PLACES, "}");
+	struct tdm_buf py = repeat("", "a = ttnn.CBDescriptor(total_size = 64)\n", PLACES, "");
+	write_file("large.cpp", cpp.data, cpp.len);
+	write_file("large.py", py.data, py.len);
+	struct tdm_scan scan = scan_folder(&(struct tdm_scan_options){ .file_max = 1024 });
+	assert_int_equal(scan.file_count, 2);
+	for (size_t i = 0; i < scan.file_count; i++)
+		assert_counted(&scan.files[i], PLACES, "the file is larger than 1 KiB");
+	tdm_scan_done(&scan);
+
+	scan = scan_folder(&(struct tdm_scan_options){ .parse_micros = 1 });
+	for (size_t i = 0; i < scan.file_count; i++)
+		assert_counted(&scan.files[i], PLACES, "the file takes too long to parse");
+	tdm_scan_done(&scan);
+
+	tdm_buf_add(&cpp, "\0", 1);
+	tdm_buf_add(&py, "\0", 1);
+	write_file("large.cpp", cpp.data, cpp.len);
+	write_file("large.py", py.data, py.len);
+	scan = scan_folder(&(struct tdm_scan_options){ 0 });
+	for (size_t i = 0; i < scan.file_count; i++)
+		assert_counted(&scan.files[i], PLACES, "the file is not text");
+	tdm_scan_done(&scan);
+	tdm_buf_done(&cpp);
+	tdm_buf_done(&py);
+}
+
+/* Of a file of which nothing is read, not even the places are known. */
+static void a_file_that_is_far_too_large_is_not_read(void **state)
+{
+	(void)state;
+	write_file("a.cpp", "CBDescriptor{}", 14);
+	assert_int_equal(truncate(in_folder("a.cpp"), (off_t)TDM_SCAN_COUNT_MAX + 1), 0);
+	struct tdm_scan scan = scan_folder(&(struct tdm_scan_options){ 0 });
+	assert_counted(&scan.files[0], 0, "");
+	assert_string_equal(scan.files[0].why, "is larger than 64 MiB");
+	tdm_scan_done(&scan);
+}
+
+/* The parser gives up the whole text, and its tree is as deep as the text is long. */
+static void text_that_is_one_error_is_walked(void **state)
+{
+	(void)state;
+	struct tdm_scan scan = scan_repeated("CBDescriptor d;\n", "x y ", 100000, "");
+	assert_int_equal(scan.files[0].state, TDM_FILE_PARTIAL);
+	assert_string_equal(scan.files[0].why, "parts of it do not parse");
+	tdm_scan_done(&scan);
+}
+
+static void *write_source(void *path)
+{
+	FILE *file = fopen(path, "w");
+	if (file != NULL) {
+		fputs(one_buffer, file);
+		fclose(file);
+	}
+	return NULL;
+}
+
+static void pipes_are_read_where_the_user_names_them(void **state)
+{
+	(void)state;
+	struct tdm_scan scan;
+	struct tdm_diag diag = { 0 };
+	pthread_t writer;
+	assert_int_equal(mkfifo(in_folder("pipe.cpp"), 0600), 0);
+	const char *path = in_folder("pipe.cpp");
+	assert_int_equal(pthread_create(&writer, NULL, write_source, (void *)(uintptr_t)path), 0);
+	assert_int_equal(tdm_scan_run(&scan, &path, 1, &(struct tdm_scan_options){ 0 }, &diag), 0);
+	pthread_join(writer, NULL);
+	assert_int_equal(scan.file_count, 1);
+	assert_int_equal(scan.files[0].buffer_count, 1);
+	tdm_scan_done(&scan);
+
+	scan = scan_folder(&(struct tdm_scan_options){ 0 }); /* nobody writes: opening it would wait for ever */
+	assert_int_equal(scan.file_count, 0);
+	assert_int_equal(scan.refusal_count, 1);
+	assert_string_equal(scan.refusals[0].why, "is not a regular file");
+	tdm_scan_done(&scan);
+}
+
+static void endless_input_is_an_error(void **state)
+{
+	(void)state;
+	struct tdm_scan scan;
+	struct tdm_diag diag = { 0 };
+	const char *path = "/dev/zero";
+	assert_true(tdm_scan_run(&scan, &path, 1, &(struct tdm_scan_options){ 0 }, &diag) < 0);
+	assert_string_equal(diag.text, "/dev/zero: has more than 64 MiB, the most that a scan reads");
 }
 
 static void deep_nesting_ends(void **state)
@@ -271,6 +399,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_path_that_does_not_exist_is_an_error, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(
 			binary_and_large_files_are_refused_with_the_reason, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(places_of_refused_files_are_counted, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(a_file_that_is_far_too_large_is_not_read, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(pipes_are_read_where_the_user_names_them, make_folder, remove_folder),
+		cmocka_unit_test(endless_input_is_an_error),
+		cmocka_unit_test(text_that_is_one_error_is_walked),
 		cmocka_unit_test(deep_nesting_ends),
 		cmocka_unit_test(brackets_that_never_close_end),
 		cmocka_unit_test(long_chains_end),
