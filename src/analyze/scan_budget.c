@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analyze/scan_terms.h"
 #include "base/reserve.h"
 #include "base/units.h"
 
@@ -13,7 +14,8 @@ enum { BRANCHES_MAX = 32, INDEX_MAX = 64, TEXT_MAX = 2000 };
 struct amount {
 	uint64_t min, max; /* max: unknown where there is no bound */
 	uint64_t number;
-	struct tdm_buf rest; /* "2 * Wt * 2048 + 3 * n"; empty when the sum is a number */
+	struct tdm_buf rest;    /* "2 * Wt * 2048 + 3 * n"; empty when the sum is a number */
+	struct tdm_terms terms; /* all of it */
 };
 
 /* A buffer with bytes of its own, and the branches that it is in. */
@@ -27,6 +29,12 @@ static void amount_init(struct amount *amount)
 {
 	*amount = (struct amount){ 0 };
 	tdm_buf_init(&amount->rest);
+}
+
+static void amount_done(struct amount *amount)
+{
+	tdm_buf_done(&amount->rest);
+	tdm_terms_done(&amount->terms);
 }
 
 static bool is_number(const struct amount *amount)
@@ -61,7 +69,8 @@ static void add_amount(struct amount *sum, struct amount *more)
 	if (more->rest.len != 0)
 		put_term(&sum->rest, more->rest.data, more->rest.len);
 	sum->rest.failed |= more->rest.failed;
-	tdm_buf_done(&more->rest);
+	tdm_terms_add_all(&sum->terms, &more->terms, 1);
+	amount_done(more);
 }
 
 static void put_larger(struct amount *a, const struct amount *b)
@@ -79,6 +88,22 @@ static void put_larger(struct amount *a, const struct amount *b)
 	a->number = 0;
 }
 
+/* The terms of the larger one, if one is larger whatever the unknowns are; else they are one unknown, by its text. */
+static void take_larger_terms(struct amount *a, struct amount *b)
+{
+	enum tdm_terms_change change = tdm_terms_compare(&a->terms, &b->terms);
+	if (change == TDM_TERMS_MORE) {
+		struct tdm_terms swap = a->terms;
+		a->terms = b->terms;
+		b->terms = swap;
+	} else if (change == TDM_TERMS_MIXED || change == TDM_TERMS_UNKNOWN) {
+		tdm_terms_done(&a->terms);
+		a->terms.failed = change == TDM_TERMS_UNKNOWN || a->rest.failed || a->rest.len > TEXT_MAX;
+		if (!a->terms.failed)
+			tdm_scan_terms_unknown(&a->terms, tdm_buf_str(&a->rest));
+	}
+}
+
 /* Makes *a the larger of both; `b` is released. */
 static void take_larger(struct amount *a, struct amount *b)
 {
@@ -89,10 +114,11 @@ static void take_larger(struct amount *a, struct amount *b)
 		*b = swap;
 	} else if (!same && (b->max == TDM_BYTES_UNKNOWN || a->min < b->max)) {
 		put_larger(a, b);
+		take_larger_terms(a, b);
 		a->min = tdm_max(a->min, b->min);
 		a->max = tdm_max(a->max, b->max); /* unknown is the largest number */
 	}
-	tdm_buf_done(&b->rest);
+	amount_done(b);
 }
 
 static bool needs_brackets(const struct tdm_expr *expr)
@@ -126,6 +152,23 @@ static bool is_repeated(const struct tdm_scan_buffer *buffer)
 	return buffer->in_loop && buffer->index < 0;
 }
 
+/* A loop multiplies with the number of its turns. */
+static void terms_of(const struct tdm_scan_buffer *buffer, struct tdm_terms *terms)
+{
+	struct tdm_terms one = { 0 }, turns = { 0 };
+	if (buffer->total.expr != NULL)
+		tdm_scan_terms_add(&one, buffer->total.expr);
+	else
+		one.failed = true;
+	if (is_repeated(buffer))
+		tdm_terms_add(&turns, tdm_str_of("loop"), 1);
+	else
+		tdm_terms_add(&turns, tdm_str_of(""), 1);
+	tdm_terms_multiply(&one, &turns, terms);
+	tdm_terms_done(&one);
+	tdm_terms_done(&turns);
+}
+
 static void amount_of(const struct tdm_scan_buffer *buffer, struct amount *amount)
 {
 	const struct tdm_scan_size *total = &buffer->total;
@@ -139,8 +182,10 @@ static void amount_of(const struct tdm_scan_buffer *buffer, struct amount *amoun
 							  : total->max;
 	if (total->bytes != TDM_BYTES_UNKNOWN && !is_repeated(buffer)) {
 		amount->number = total->bytes;
+		tdm_terms_add(&amount->terms, tdm_str_of(""), (int64_t)tdm_min(total->bytes, INT64_MAX));
 		return;
 	}
+	terms_of(buffer, &amount->terms);
 	const char *text = total->text[0] != '\0' ? total->text : "?";
 	tdm_buf_printf(&amount->rest, "%s%s%s%s", is_repeated(buffer) ? "loop" : "",
 		brackets || is_repeated(buffer) ? "(" : "", text, brackets || is_repeated(buffer) ? ")" : "");
@@ -330,8 +375,10 @@ static int fill(struct tdm_scan_budgets *budgets, size_t root, struct tdm_scan_b
 	budget->expression =
 		sum->rest.failed || text.failed ? NULL : tdm_arena_text(&budgets->arena, tdm_buf_str(&text));
 	budget->name = name_budget(budget, root, &budgets->arena);
+	budget->terms = sum->terms;
+	sum->terms = (struct tdm_terms){ 0 };
 	tdm_buf_done(&text);
-	tdm_buf_done(&sum->rest);
+	amount_done(sum);
 	return budget->expression == NULL || budget->name == NULL ? -ENOMEM : 0;
 }
 
@@ -352,6 +399,8 @@ static int add_program(struct tdm_scan_budgets *budgets, size_t root, struct sum
 	int err = fill(budgets, root, budget, &sum);
 	if (err == 0)
 		budgets->list[budgets->count++] = *budget;
+	else
+		tdm_terms_done(&budget->terms);
 	return err;
 }
 
@@ -388,6 +437,8 @@ int tdm_scan_budgets_make(const struct tdm_scan *scan, size_t root, uint64_t l1_
 
 void tdm_scan_budgets_done(struct tdm_scan_budgets *budgets)
 {
+	for (size_t i = 0; i < budgets->count; i++)
+		tdm_terms_done(&budgets->list[i].terms);
 	free(budgets->list);
 	tdm_arena_done(&budgets->arena);
 	*budgets = (struct tdm_scan_budgets){ 0 };
@@ -403,9 +454,13 @@ int tdm_scan_budgets_named(const struct tdm_scan_budgets *budgets, struct tdm_bu
 		err = tdm_budgets_add(named, tdm_str_of(budget->name), budget->bytes);
 		if (err != 0 || budget->bytes != TDM_BYTES_UNKNOWN)
 			continue;
+		struct tdm_terms terms = { 0 };
+		tdm_terms_add_all(&terms, &budget->terms, 1);
+		err = tdm_budgets_explain(named, tdm_str_of(budget->expression), &terms);
 		tdm_buf_clear(&name);
 		tdm_buf_printf(&name, "%s (at least)", budget->name);
-		err = tdm_buf_failed(&name) ? -ENOMEM : tdm_budgets_add(named, tdm_buf_str(&name), budget->min);
+		if (err == 0)
+			err = tdm_buf_failed(&name) ? -ENOMEM : tdm_budgets_add(named, tdm_buf_str(&name), budget->min);
 	}
 	tdm_buf_done(&name);
 	return err;

@@ -23,7 +23,8 @@ struct tdm_scan_budget {
 	uint64_t bytes;          /* unknown where it is a range */
 	uint64_t min, max;       /* max: unknown where there is no bound */
 	const char *expression;
-	double share; /* of the card's L1 for buffers, at least; NAN when that is unknown */
+	struct tdm_terms terms; /* the same as a sum, to be compared; failed where it is none */
+	double share;           /* of the card's L1 for buffers, at least; NAN when that is unknown */
 };
 
 /* Zeroed to begin with. */
@@ -42,7 +43,8 @@ void tdm_scan_budgets_done(struct tdm_scan_budgets *budgets);
 
 /*
  * The same as named budgets, to be saved and compared. A program whose budget is a range has two: the number, which is
- * unknown, and "(at least)" the lower bound, so that growth of the known part is noticed. 0, -ENOMEM or -E2BIG.
+ * unknown, and "(at least)" the lower bound, so that growth of the known part is noticed. The first has the expression.
+ * 0, -ENOMEM or -E2BIG.
  */
 int tdm_scan_budgets_named(const struct tdm_scan_budgets *budgets, struct tdm_budgets *named);
 

@@ -1,6 +1,7 @@
 /*
- * Budgets in the JSON of a command: the key "budgets", a list of objects with `name` and `bytes`, inside the object of
- * the command. What --save writes is the command's JSON, and --baseline reads the budgets from such a file.
+ * Budgets in the JSON of a command: the key "budgets", a list of objects with `name` and `bytes`, and with `expression`
+ * and `terms` if one of them has an expression, inside the object of the command. A file without those is read, too.
+ * What --save writes is the command's JSON, and --baseline reads the budgets from such a file.
  */
 #ifndef TDM_REPORT_BUDGET_JSON_H
 #define TDM_REPORT_BUDGET_JSON_H

@@ -21,6 +21,8 @@ static const struct {
 	{ "budget_unknown", "The L1 that a program takes can no longer be computed" },
 	{ "budget_known", "The L1 that a program takes can now be computed" },
 	{ "budget_shrank", "The L1 that a program takes shrank" },
+	{ "budget_changed", "The L1 that a program takes changed, and may have grown" },
+	{ "budget_unexplained", "The baseline has no expressions, so growth of unknown sizes is not seen" },
 	{ "budget_new", "A program is new" },
 	{ "budget_gone", "A program is gone" },
 	{ "nobody_pushes", "A kernel waits on a buffer that no kernel of its program pushes" },
@@ -119,11 +121,20 @@ static void put_location(const char *path, uint64_t line, struct tdm_json *json)
 	tdm_json_object_end(json);
 }
 
+/* Whether a budget's name is that of a program, or of the part of it that is known. */
+static bool is_name_of(const char *name, const char *program)
+{
+	char shown[4096];
+	tdm_str_shown(tdm_str_of(program), shown, sizeof shown); /* as names of budgets are kept */
+	size_t len = strlen(shown);
+	return strncmp(name, shown, len) == 0 && (name[len] == '\0' || strcmp(name + len, " (at least)") == 0);
+}
+
 /* The program that a budget's name is about; NULL when it is gone. */
 static const struct tdm_scan_budget *budget_named(const struct tdm_scan_report *report, const char *name)
 {
 	for (size_t i = 0; name != NULL && i < report->verdict->budgets.count; i++)
-		if (tdm_has_prefix(name, report->verdict->budgets.list[i].name))
+		if (is_name_of(name, report->verdict->budgets.list[i].name))
 			return &report->verdict->budgets.list[i];
 	return NULL;
 }

@@ -180,6 +180,7 @@ Two versions.
   
   Findings
   broken: factory.cpp: Norm::create_descriptor (at least) grew from 16 KiB to 812 KiB, by 796 KiB
+  broken: factory.cpp: Norm::create_descriptor grew by 815104 + 2048 * Wt bytes
   info: factory.cpp: Added::create_descriptor is new: 2 KiB
   info: factory.cpp: Gone::create_descriptor is gone; it was 2 KiB
   
@@ -243,6 +244,71 @@ A baseline: growth of a budget is a finding with an exit code.
   Findings
   info: old/factory.cpp: Norm::create_descriptor shrank from 836 KiB to 834 KiB, by 2 KiB
   
+
+Growth in what is unknown is proven where no term of the sum shrinks; what cannot be judged is said.
+
+  $ cat > one.cpp <<'END'
+  > void f(Program& p) {
+  >   add(p, CircularBufferConfig(2 * Wt * 2048, {{0, tt::DataFormat::Float16_b}}).set_page_size(0, 2048));
+  >   add(p, CircularBufferConfig(n * 64 + 32, {{1, tt::DataFormat::Float16_b}}).set_page_size(1, 64));
+  > }
+  > END
+  $ tidemark scan one.cpp --save one.json > $out/text; grep -A4 '"terms": {' one.json
+          "terms": {
+            "": 32,
+            "Wt": 4096,
+            "n": 64
+          }
+  $ found() { tidemark scan one.cpp --baseline ${1:-one.json} > $out/text; echo exit $?; sed -n '/Findings/,/^$/p' $out/text; }
+  $ found
+  exit 0
+  $ sed -i 's/2 \* Wt/4 * Wt/' one.cpp; found
+  exit 1
+  Findings
+  broken: one.cpp: f grew by 4096 * Wt bytes
+  
+  $ sed -i 's/4 \* Wt/Wt/' one.cpp; found
+  exit 0
+  Findings
+  info: one.cpp: f shrank by 2048 * Wt bytes
+  
+  $ sed -i 's/n \* 64/n * 96/' one.cpp; found
+  exit 0
+  Findings
+  info: one.cpp: f changed, and may have grown: it is now Wt * 2048 + n * 96 + 32, and was 2 * Wt * 2048 + n * 64 + 32; give the names values with --set to compare numbers
+  
+  $ sed -i 's/Wt \*/2 * Wt */; s/n \* 96 + 32/32 + 64 * n/' one.cpp; found
+  exit 0
+  $ sed -i 's/n + 32/n + 64/; s/+ 64 \* n/+ 64 * n + 32/' one.cpp; found
+  exit 1
+  Findings
+  broken: one.cpp: f (at least) grew from 32 B to 64 B, by 32 B
+  
+  $ sed -i 's/2 \* Wt/std::min(Wt, 8)/' one.cpp; found
+  exit 1
+  Findings
+  broken: one.cpp: f (at least) grew from 32 B to 64 B, by 32 B
+  info: one.cpp: f changed, and may have grown: it is now min(Wt, 8) * 2048 + 32 + 64 * n + 32, and was 2 * Wt * 2048 + n * 64 + 32; give the names values with --set to compare numbers
+  
+
+A baseline of an older version has no expressions.
+
+  $ python3 - <<'END'
+  > import json
+  > saved = json.load(open("one.json"))
+  > for budget in saved["scan"]["budgets"]:
+  >     budget.pop("expression", None), budget.pop("terms", None)
+  > json.dump(saved, open("older.json", "w"))
+  > END
+  $ found older.json
+  exit 1
+  Findings
+  broken: one.cpp: f (at least) grew from 32 B to 64 B, by 32 B
+  info: the baseline has no expression for 1 of the budgets that cannot be computed: their growth is not seen; save it again with --save
+  
+  $ sed -i 's/"version": *[0-9]*/"version": 99/' older.json; tidemark scan one.cpp --baseline older.json
+  tidemark scan: older.json: has version 99, and this Tidemark reads version 1: save it again with --save, or take the Tidemark that wrote it
+  [2]
   $ cd $DATADIR
 
 Input that is missing, unreadable or not text.

@@ -7,8 +7,8 @@ Sources from standard input and pipes, files that are refused, and names with by
   Found          5 buffers in 2 programs, 0 kernels
   $ cat $S | tidemark scan - --json | python3 -c 'import json, sys
   > scan = json.load(sys.stdin)["scan"]
-  > print(len(scan["buffers"]), {b["file"] for b in scan["buffers"]}, scan["budgets"][0])'
-  5 {'standard input'} {'name': 'standard input: Norm::create_descriptor', 'bytes': None}
+  > print(len(scan["buffers"]), {b["file"] for b in scan["buffers"]}, scan["budgets"][0]["name"])'
+  5 {'standard input'} standard input: Norm::create_descriptor
   $ cat $S | tidemark scan /dev/stdin | sed -n 3p
   Found          5 buffers in 2 programs, 0 kernels
   $ bash -c "tidemark scan <(cat $S) | sed 's|/dev/fd/[0-9]*|FD|' | sed -n '3p; /FD/p'"

@@ -67,6 +67,9 @@ static void json_is_read_back(void **state)
 	struct tdm_diag diag = { 0 };
 	add(&budgets, "constant \"4\"", 65536);
 	add(&budgets, "unknown", TDM_BYTES_UNKNOWN);
+	struct tdm_terms terms = { 0 };
+	tdm_terms_add(&terms, tdm_str_of("Wt * \"n\""), -3);
+	assert_int_equal(tdm_budgets_explain(&budgets, tdm_str_of("-3 * Wt * \"n\""), &terms), 0);
 	tdm_buf_init(&out);
 	tdm_json_init(&json, &out);
 	tdm_json_envelope(&json, "tidemark.pressure");
@@ -79,6 +82,9 @@ static void json_is_read_back(void **state)
 	assert_string_equal(back.list[0].name, "constant \"4\"");
 	assert_int_equal(back.list[0].bytes, 65536);
 	assert_true(back.list[1].bytes == TDM_BYTES_UNKNOWN);
+	assert_null(back.list[0].expression);
+	assert_string_equal(back.list[1].expression, "-3 * Wt * \"n\"");
+	assert_int_equal(tdm_terms_compare(&back.list[1].terms, &budgets.list[1].terms), TDM_TERMS_SAME);
 	tdm_budgets_done(&back);
 	assert_int_equal(tdm_budgets_parse(tdm_buf_str(&out), "scan", &back, &diag), TDM_ESYNTAX);
 	assert_non_null(strstr(diag.text, "--save"));
@@ -102,6 +108,11 @@ static void wrong_files_are_refused(void **state)
 		"{\"pressure\": {\"budgets\": [{\"name\": 1, \"bytes\": 1}]}}",
 		"{\"pressure\": {\"budgets\": [{\"name\": \"a\", \"bytes\": -1}]}}",
 		"{\"pressure\": {\"budgets\": [{\"name\": \"a\", \"bytes\": 99999999999999999999}]}}",
+		"{\"pressure\": {\"budgets\": [{\"name\": \"a\", \"bytes\": 1, \"expression\": 2}]}}",
+		"{\"pressure\": {\"budgets\": [{\"name\": \"a\", \"bytes\": 1, \"terms\": 2}]}}",
+		"{\"pressure\": {\"budgets\": [{\"name\": \"a\", \"bytes\": 1, \"terms\": []}]}}",
+		"{\"pressure\": {\"budgets\": [{\"name\": \"a\", \"bytes\": 1, \"terms\": {\"x\": 1.5}}]}}",
+		"{\"pressure\": {\"budgets\": [{\"name\": \"a\", \"bytes\": 1, \"terms\": {\"x\": {}}}]}}",
 		"{\"pressure\": {\"other\": [{\"name\": \"a\", \"bytes\": 1}]}}",
 		"{\"version\": 2, \"pressure\": {\"budgets\": [{\"name\": \"a\", \"bytes\": 1}]}}",
 		"{\"pressure\": {\"budgets\": [{\"name\": \"a\", \"bytes\": 1}]}, \"version\": \"x\"}",
