@@ -140,7 +140,8 @@ static bool is_number_column(const struct tdm_column *c)
 static void put_cell(struct line *line, const struct tdm_column *c, const char *style, struct tdm_str text)
 {
 	size_t width = c->width < TDM_WIDTH_OF_TABLE ? c->width : line->table->widths[c->width - TDM_WIDTH_OF_TABLE];
-	size_t columns = tdm_wrap_columns(text), blanks = columns < width ? width - columns : 0;
+	size_t columns = tdm_wrap_columns(text);
+	size_t blanks = columns < width && (c->flags & TDM_WRAP) == 0 ? width - columns : 0;
 	bool is_number = is_number_column(c);
 	bool is_right = is_number != ((c->flags & TDM_OTHER_SIDE) != 0);
 	size_t most = is_number || c->flags & (TDM_WHOLE | TDM_WRAP) ? 0 : width;
@@ -152,6 +153,19 @@ static void put_cell(struct line *line, const struct tdm_column *c, const char *
 	line->at += tdm_cell_put(line->out, text, most, line->term->utf8);
 	fill(line, is_right ? 0 : blanks);
 	tdm_buf_puts(line->out, style[0] != '\0' ? TDM_STYLE_OFF : "");
+}
+
+/* Appends a cell that continues below, made printable; it may contain newlines. */
+static void put_wrapped(struct line *line, struct tdm_buf *cell)
+{
+	struct tdm_buf text;
+	tdm_buf_init(&text);
+	for (size_t i = 0; i < cell->len; i++)
+		cell->data[i] = cell->data[i] == '\n' ? ' ' : cell->data[i];
+	tdm_cell_put(&text, tdm_buf_str(cell), 0, line->term->utf8);
+	tdm_wrap(line->out, tdm_buf_str(&text), (struct tdm_wrap){ line->at, line->at, line->term->width });
+	line->out->failed |= text.failed;
+	tdm_buf_done(&text);
 }
 
 static bool is_hidden(const struct tdm_table *table, size_t column)
@@ -214,7 +228,7 @@ static bool put_line(const struct tdm_table *table, const void *row, bool is_sec
 		put_cell(&line, c, row != NULL && c->style != NULL ? tdm_term_style(term, c->style(&field)) : "",
 			is_wrapped ? (struct tdm_str){ "", 0 } : tdm_buf_str(&cell));
 		if (is_wrapped)
-			tdm_wrap(out, tdm_buf_str(&cell), (struct tdm_wrap){ line.at, line.at, term->width });
+			put_wrapped(&line, &cell);
 	}
 	tdm_cell_trim(out);
 	tdm_buf_puts(out, style[0] != '\0' ? TDM_STYLE_OFF : "");

@@ -152,7 +152,7 @@ int tdm_walk_add_buffer(struct tdm_file_walk *walk, const struct tdm_buffer_fact
 int tdm_walk_add_program(struct tdm_file_walk *walk, struct tdm_str name, uint32_t line, uint32_t *program)
 {
 	struct tdm_scan_file *file = walk->file;
-	for (size_t i = 0; i < file->program_count; i++)
+	for (size_t i = line <= file->program_line_max ? file->program_count : 0; i-- != 0;)
 		if (file->programs[i].line == line && tdm_str_is(name, file->programs[i].name)) {
 			*program = (uint32_t)i;
 			return 0;
@@ -160,6 +160,7 @@ int tdm_walk_add_program(struct tdm_file_walk *walk, struct tdm_str name, uint32
 	int err = tdm_reserve(&file->programs, &file->program_cap, file->program_count + 1, sizeof *file->programs);
 	if (err != 0)
 		return err;
+	file->program_line_max = line > file->program_line_max ? line : file->program_line_max;
 	*program = (uint32_t)file->program_count;
 	file->programs[file->program_count++] =
 		(struct tdm_scan_program){ .name = copy_of(name, &file->arena), .line = line };

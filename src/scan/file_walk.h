@@ -22,6 +22,7 @@ struct tdm_file_walk {
 	const struct tdm_tokens *tokens;     /* of the text; NULL for Python */
 	const uint32_t *line_starts;         /* byte of each line */
 	uint32_t line_count;
+	bool is_cut; /* a function creates or computes more than is followed */
 };
 
 /* The line of a byte, from 1. */

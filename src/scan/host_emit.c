@@ -256,10 +256,8 @@ void host_mark_call(struct host *host, uint32_t byte)
 void host_mark_helper_body(struct host *host, uint32_t start, uint32_t end)
 {
 	struct tdm_scan_file *file = host->walk->file;
-	for (size_t i = 0; i < file->place_count; i++) {
+	for (size_t i = tdm_place_from(file, start); i < file->place_count && file->places[i].byte < end; i++) {
 		struct tdm_scan_place *place = &file->places[i];
-		if (place->byte < start || place->byte >= end)
-			continue;
 		place->is_helper_body = true;
 		place->grasp = TDM_GRASP_WHOLLY;
 	}

@@ -77,6 +77,7 @@ const struct tdm_expr *host_track(
 	struct host *host = frame->host;
 	bool is_wanted = frame->is_eager && type != HOST_TYPE_NONE && object->op == TDM_EXPR_OBJECT &&
 			 object->opaque == NULL && host->made_count < HOST_MADE_MAX;
+	host->walk->is_cut |= host->made_count >= HOST_MADE_MAX;
 	struct host_made *made = is_wanted ? tdm_arena_take(host->arena, sizeof *made) : NULL;
 	struct tdm_expr *tracked = made != NULL ? tdm_arena_take(host->arena, sizeof *tracked) : NULL;
 	if (tracked == NULL)

@@ -397,6 +397,7 @@ static void walk_switch(struct host_frame *frame, uint32_t node)
 
 static void walk(struct host_frame *frame, uint32_t node)
 {
+	frame->host->walk->is_cut |= frame->host->steps > HOST_STEPS_MAX;
 	if (frame->depth >= HOST_DEPTH_MAX || frame->host->steps > HOST_STEPS_MAX)
 		return;
 	frame->depth++;

@@ -260,7 +260,7 @@ int tdm_places_find(struct tdm_scan_file *file, const struct tdm_tokens *tokens)
 	return err;
 }
 
-struct tdm_scan_place *tdm_place_at(struct tdm_scan_file *file, uint32_t byte)
+size_t tdm_place_from(const struct tdm_scan_file *file, uint32_t byte)
 {
 	size_t low = 0, high = file->place_count;
 	while (low < high) {
@@ -270,7 +270,13 @@ struct tdm_scan_place *tdm_place_at(struct tdm_scan_file *file, uint32_t byte)
 		else
 			high = middle;
 	}
-	return low < file->place_count && file->places[low].byte == byte ? &file->places[low] : NULL;
+	return low;
+}
+
+struct tdm_scan_place *tdm_place_at(struct tdm_scan_file *file, uint32_t byte)
+{
+	size_t at = tdm_place_from(file, byte);
+	return at < file->place_count && file->places[at].byte == byte ? &file->places[at] : NULL;
 }
 
 #define TYPE(name, shape)                                 \

@@ -60,7 +60,8 @@ struct tdm_look tdm_look_at(const struct tdm_tokens *tokens);
 /* Adds the places of a C++ text to the file, without their lines. 0 or -ENOMEM. */
 int tdm_places_find(struct tdm_scan_file *file, const struct tdm_tokens *tokens);
 
-/* The place of a file that begins at a byte; NULL: there is none. */
+/* The first place of a file that begins at a byte or after it; and the one at that byte, or NULL. */
+size_t tdm_place_from(const struct tdm_scan_file *file, uint32_t byte);
 struct tdm_scan_place *tdm_place_at(struct tdm_scan_file *file, uint32_t byte);
 
 #endif

@@ -27,8 +27,12 @@ static const struct tdm_definition *function_of(const struct tdm_definition *d)
 	return d;
 }
 
-static const char *reason_for(uint8_t shape)
+static const char *reason_for(const struct tdm_file_walk *walk, uint8_t shape, const struct tdm_definition *d)
 {
+	if (d != NULL && d->rank + 1 >= TDM_DEFINITIONS_MAX)
+		return "too many functions have this name";
+	if (walk->is_cut)
+		return "no function that was walked leads to it, and one is too large to be followed to its end";
 	return shape == TDM_SHAPE_HELPER ? "the function is defined in none of the files"
 					 : "no function that was walked leads to it";
 }
@@ -53,7 +57,7 @@ static void settle(struct tdm_file_walk *walk, struct tdm_str text, const char *
 		if (is_not && is_other)
 			continue; /* a function that has places of its own, or none that is known to create anything */
 		if (is_not)
-			place.why = why != NULL ? why : reason_for(place.shape);
+			place.why = why != NULL ? why : reason_for(walk, place.shape, d);
 		file->places[kept++] = place;
 	}
 	file->place_count = kept;

@@ -27,6 +27,9 @@ struct tdm_piece {
 	struct tdm_syntax syntax;
 };
 
+/* Definitions of one name that are kept. Every call looks at all of them, and nobody needs so many. */
+enum { TDM_DEFINITIONS_MAX = 2000 };
+
 struct tdm_definition {
 	struct tdm_str name;
 	uint8_t kind;    /* enum tdm_definition_kind */
@@ -36,6 +39,7 @@ struct tdm_definition {
 	uint32_t least, most;        /* FUNCTION: how many arguments it takes */
 	struct tdm_str text;         /* a function or enum: all of it; a constant or macro: its value */
 	struct tdm_definition *next; /* another one with the same hash, of an earlier file */
+	uint32_t rank;               /* how many there are with the same hash before it */
 	struct tdm_piece *piece;     /* NULL until it is asked for; under the lock */
 	_Atomic(int) verdict;        /* enum tdm_verdict */
 };

@@ -50,13 +50,18 @@ static void begin_head(struct finder *finder)
 	finder->brackets = 0;
 }
 
-static void add(struct finder *finder, enum tdm_definition_kind kind, struct tdm_str name, struct tdm_str text)
+/* The text is the project's own. */
+static void add_own(struct finder *finder, enum tdm_definition_kind kind, struct tdm_str name, struct tdm_str text)
 {
 	struct tdm_project *project = finder->project;
-	struct tdm_definition *d = name.len != 0 ? tdm_arena_take(&project->arena, sizeof *d) : NULL;
+	uint64_t hash = tdm_definition_key(project, kind, name, finder->file);
+	uint32_t place = tdm_map_find(&project->by_name, hash);
+	struct tdm_definition *before = place != TDM_MAP_NONE ? project->firsts[place] : NULL;
+	uint32_t rank = before != NULL ? before->rank + 1 : 0;
+	bool is_wanted = name.len != 0 && rank < TDM_DEFINITIONS_MAX;
+	struct tdm_definition *d = is_wanted ? tdm_arena_take(&project->arena, sizeof *d) : NULL;
 	const char *own_name = d != NULL ? tdm_arena_text(&project->arena, name) : NULL;
-	const char *own_text = own_name != NULL ? tdm_arena_text(&project->arena, text) : NULL;
-	if (own_text == NULL) {
+	if (own_name == NULL) {
 		finder->err = project->arena.failed ? -ENOMEM : finder->err;
 		return;
 	}
@@ -69,12 +74,11 @@ static void add(struct finder *finder, enum tdm_definition_kind kind, struct tdm
 		.least = finder->head.parameters - finder->head.defaults,
 		.most = finder->head.parameters,
 		.file = finder->file,
-		.text = { own_text, text.len },
+		.next = before,
+		.rank = rank,
+		.text = text,
 	};
-	uint64_t hash = tdm_definition_key(project, kind, name, finder->file);
-	uint32_t place = tdm_map_find(&project->by_name, hash);
-	if (place != TDM_MAP_NONE) {
-		d->next = project->firsts[place];
+	if (before != NULL) {
 		project->firsts[place] = d;
 		return;
 	}
@@ -84,6 +88,19 @@ static void add(struct finder *finder, enum tdm_definition_kind kind, struct tdm
 		finder->err = tdm_map_put(&project->by_name, hash, (uint32_t)project->first_count);
 	if (finder->err == 0)
 		project->firsts[project->first_count++] = d;
+}
+
+static struct tdm_str keep(struct finder *finder, struct tdm_str text)
+{
+	const char *copy = tdm_arena_text(&finder->project->arena, text);
+	finder->err = copy != NULL ? finder->err : -ENOMEM;
+	return (struct tdm_str){ copy != NULL ? copy : "", copy != NULL ? text.len : 0 };
+}
+
+static void add(struct finder *finder, enum tdm_definition_kind kind, struct tdm_str name, struct tdm_str text)
+{
+	if (name.len != 0)
+		add_own(finder, kind, name, keep(finder, text));
 }
 
 static struct tdm_str span(const struct finder *finder, uint32_t start, uint32_t end)
@@ -127,15 +144,15 @@ static uint32_t skip_braces(struct finder *finder, bool *creates)
 static void add_enum(struct finder *finder, struct tdm_token brace, uint32_t end)
 {
 	const struct head *head = &finder->head;
-	struct tdm_str text = span(finder, head->start, end);
+	struct tdm_str text = keep(finder, span(finder, head->start, end)); /* once for all enumerators */
 	struct tdm_lexer body;
 	bool is_start = true;
-	add(finder, TDM_DEFINES_ENUM, head->tag.len != 0 ? head->tag : head->name, text);
+	add_own(finder, TDM_DEFINES_ENUM, head->tag.len != 0 ? head->tag : head->name, text);
 	tdm_lexer_init(&body, span(finder, brace.end, end));
 	for (struct tdm_token token = tdm_lexer_next(&body); token.kind != TDM_TOKEN_END && !head->is_enum_class;
 		token = tdm_lexer_next(&body)) {
 		if (token.kind == TDM_TOKEN_NAME && is_start && text.len <= VALUE_MAX)
-			add(finder, TDM_DEFINES_ENUM, tdm_token_text(&body, token), text);
+			add_own(finder, TDM_DEFINES_ENUM, tdm_token_text(&body, token), text);
 		is_start = token.kind == TDM_TOKEN_MARK && token.mark == ',';
 	}
 }

@@ -180,6 +180,7 @@ struct tdm_scan_file {
 	struct tdm_buf given; /* of standard input or a pipe; gone with the scan */
 	struct tdm_scan_program *programs;
 	size_t program_count, program_cap;
+	uint32_t program_line_max;       /* of the programs so far: one below is new */
 	struct tdm_scan_buffer *buffers; /* in the order of their lines */
 	size_t buffer_count, buffer_cap;
 	struct tdm_scan_kernel *kernels;

@@ -143,6 +143,8 @@ static int walk_named(struct walk *walk, const char *path)
 {
 	struct stat st;
 	int err = 0;
+	if (path[0] == '\0')
+		return tdm_diag_set(walk->diag, -ENOENT, 0, 0, "a path is empty: name a file or a folder");
 	if (strcmp(path, "-") != 0)
 		return walk_path(walk, path, 0);
 	if (fstat(STDIN_FILENO, &st) != 0)

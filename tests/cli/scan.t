@@ -387,16 +387,16 @@ Input that is missing, unreadable or not text.
   
   Not understood wholly
   place                got    where and why
-  CBDescriptor         not                                  OUT/odd/open.cpp:1:
+  CBDescriptor         not    OUT/odd/open.cpp:1:
   
   Files that are not whole
   state    file
-  refused                                OUT/odd/binary.cpp:
-  partial                                OUT/odd/open.cpp:1:
+  refused  OUT/odd/binary.cpp: is not text
+  partial  OUT/odd/open.cpp:1: parts of it
   
   Paths that could not be read
   not read                       why
-  OUT/odd/dangling.cpp                     No
+  OUT/odd/dangling.cpp No such file or
   $ mkdir $out/locked; chmod 0 $out/locked
   $ if [ $(id -u) != 0 ]; then tidemark scan $out/locked | grep -c 'Permission denied'; else echo 1; fi
   1

@@ -47,7 +47,7 @@ A pipe in a folder is not opened: nobody may ever write to it.
                  0 skipped without the names that matter, 1 refused
   Found          5 buffers in 2 programs, 0 kernels
   not read                       why
-  d/pipe.cpp                                         is not a regular file
+  d/pipe.cpp                     is not a regular file
 
 Of a file that is refused, the places are counted.
 
@@ -65,8 +65,8 @@ Of a file that is refused, the places are counted.
   CBDescriptor                       200,001       0       0 200,001          0
   Files that are not whole
   state    file
-  refused                                binary.cpp: is not text
-  refused                                large.cpp: is larger than 8 MiB
+  refused  binary.cpp: is not text
+  refused  large.cpp: is larger than 8 MiB
   $ tidemark scan large.cpp --json | python3 -c 'import json, sys
   > c = json.load(sys.stdin)["scan"]["coverage"]
   > print(c["places"], c["files"]["refused"], {p["why"] for p in c["not_understood"]})'

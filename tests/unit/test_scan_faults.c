@@ -329,6 +329,34 @@ static void long_chains_end(void **state)
 	}
 }
 
+/* Beyond the limit of a function, places are counted, and the reason is not that nobody calls it. */
+static void a_function_with_too_many_buffers_says_so(void **state)
+{
+	(void)state;
+	enum { BUFFERS = 20100 };
+	struct tdm_scan scan =
+		scan_repeated("void f() {\n", "desc.cbs.push_back(CBDescriptor{.total_size = 64});\n", BUFFERS, "}");
+	const struct tdm_scan_file *file = &scan.files[0];
+	assert_int_equal(file->place_count, BUFFERS);
+	assert_true(file->buffer_count < BUFFERS && file->buffer_count > BUFFERS / 2);
+	assert_int_equal(file->places[BUFFERS - 1].grasp, TDM_GRASP_NOT);
+	assert_non_null(strstr(file->places[BUFFERS - 1].why, "too large to be followed"));
+	tdm_scan_done(&scan);
+}
+
+/* Each call finds its own overload, or none, in a time that does not grow with the square of their number. */
+static void many_functions_of_one_name_end(void **state)
+{
+	(void)state;
+	struct tdm_scan scan = scan_repeated("",
+		"void add_cb(D& d, uint32_t i) { d.cbs.push_back(CBDescriptor{.total_size = i}); }\n"
+		"void f(D& d) { add_cb(d, 1); }\n",
+		3000, "");
+	assert_int_equal(scan.file_count, 1);
+	assert_true(scan.files[0].place_count >= 3000);
+	tdm_scan_done(&scan);
+}
+
 static void helpers_that_call_each_other_end(void **state)
 {
 	(void)state;
@@ -407,6 +435,8 @@ int main(void)
 		cmocka_unit_test(deep_nesting_ends),
 		cmocka_unit_test(brackets_that_never_close_end),
 		cmocka_unit_test(long_chains_end),
+		cmocka_unit_test(a_function_with_too_many_buffers_says_so),
+		cmocka_unit_test(many_functions_of_one_name_end),
 		cmocka_unit_test(helpers_that_call_each_other_end),
 		cmocka_unit_test(what_does_not_parse_is_named_by_its_line),
 		cmocka_unit_test(trees_have_children_in_order),
