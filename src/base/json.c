@@ -124,6 +124,9 @@ static void put_string(struct tdm_buf *out, struct tdm_str text)
 		} else if ((len = tdm_str_utf8(text.ptr, text.len)) == 0) {
 			tdm_buf_puts(out, "\xef\xbf\xbd");
 			len = 1;
+		} else if (len == 2 && text.ptr[0] == '\xc2' && (unsigned char)text.ptr[1] < 0xa0) {
+			tdm_buf_printf(
+				out, "\\u%04x", (unsigned)(unsigned char)text.ptr[1]); /* a terminal obeys these */
 		} else if (len == 1) {
 			put_escaped(out, (unsigned char)text.ptr[0]);
 		} else {

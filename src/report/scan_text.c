@@ -62,20 +62,30 @@ static void put_head(const struct tdm_scan_report *report, const struct tdm_scan
 	}
 }
 
-/* Where nothing was found, what was looked for and where. */
-static void put_nothing(const struct tdm_scan_report *report, struct tdm_buf *out)
+/* Why nothing was found: what was not understood or read, else what was looked for. */
+static const char *nothing_because(const struct tdm_scan *scan, const struct tdm_scan_coverage *coverage)
 {
-	tdm_buf_puts(out, "\nNo buffer is created in ");
+	bool is_refused = coverage->files[TDM_FILE_REFUSED] == scan->file_count;
+	if (coverage->all.places != 0)
+		return "none of the places that create one was understood; the list below says why.\n";
+	if (is_refused && scan->file_count + scan->refusal_count != 0)
+		return "no source could be read; the list below says why.\n";
+	if (scan->file_count == 0)
+		return "there are no C++ or Python sources, by the endings of their names.\n";
+	return "looked for CBDescriptor, CircularBufferConfig, DataflowBufferSpec, ScratchpadSpec,\n"
+	       "functions that make them, and cb_descriptor_from_sharded_tensor in Python.\n";
+}
+
+static void put_nothing(
+	const struct tdm_scan_report *report, const struct tdm_scan_coverage *coverage, struct tdm_buf *out)
+{
+	uint64_t unread = coverage->all.places + coverage->files[TDM_FILE_REFUSED] + report->scan->refusal_count;
+	tdm_buf_puts(out, unread != 0 ? "\nNo buffer was read in " : "\nNo buffer is created in ");
 	for (size_t i = 0; report->paths[i] != NULL; i++) {
 		tdm_buf_puts(out, i != 0 ? ", " : "");
 		tdm_cell_text(out, report->paths[i], report->term.utf8);
 	}
-	if (report->scan->file_count == 0)
-		tdm_buf_puts(out, ":\nthere are no C++ or Python sources, by the endings of their names.\n");
-	else
-		tdm_buf_puts(out, ":\nlooked for CBDescriptor, CircularBufferConfig, DataflowBufferSpec, "
-				  "ScratchpadSpec,\nfunctions that make them, and "
-				  "cb_descriptor_from_sharded_tensor in Python.\n");
+	tdm_buf_printf(out, ":\n%s", nothing_because(report->scan, coverage));
 }
 
 static void put_findings(const struct tdm_scan_report *report, struct tdm_buf *out)
@@ -184,7 +194,7 @@ void tdm_scan_report_text(const struct tdm_scan_report *report, struct tdm_buf *
 	if (!out->failed) {
 		put_head(report, &rows, out);
 		if (rows.buffer_count == 0)
-			put_nothing(report, out);
+			put_nothing(report, &rows.coverage, out);
 		put_findings(report, out);
 		put_changes(report, out);
 		put_section(report, "Budgets", tdm_scan_program_table(report), out);
