@@ -1,14 +1,17 @@
 /*
  * Fuzz C++ sources. Exercises: scan/lexer.c, scan/place.c, scan/project_add.c, scan/project.c, scan/syntax.c and
- * scan/host_*.c (the walk of functions, helpers and lambdas), scan/expr*.c, scan/strategy.c, and the reader of kernels.
+ * scan/host_*.c (the walk of functions, helpers and lambdas), scan/expr*.c, scan/strategy.c, and the reader of kernels;
+ * analyze/scan_budget.c, analyze/scan_terms.c, analyze/terms.c.
  *
  * Properties: tokens follow each other and end with the text; the nodes of the tree lie in their parents; every buffer
  * has a line of the text, a size with a reason or a value within its bounds, and texts; every place has a line;
- * scanning twice gives the same.
+ * scanning twice gives the same, and budgets that differ in nothing; every place of a text that is refused has a
+ * reason.
  */
 #include <stdint.h>
 #include <string.h>
 
+#include "analyze/scan_budget.h"
 #include "fuzz_check.h"
 #include "scan/lexer.h"
 #include "scan/scan.h"
@@ -48,6 +51,37 @@ static void check_buffer(const struct tdm_scan_file *file, const struct tdm_scan
 	check_size(&b->total);
 }
 
+static void check_budgets(const struct tdm_scan *scan, const struct tdm_scan *again)
+{
+	const struct tdm_scan *scans[] = { scan, again };
+	struct tdm_scan_budgets budgets[2] = { 0 };
+	struct tdm_budgets named[2] = { 0 };
+	struct tdm_findings found = { 0 };
+	for (int i = 0; i < 2; i++) {
+		check(tdm_scan_budgets_make(scans[i], 0, TDM_BYTES_UNKNOWN, &budgets[i]) == 0);
+		check(tdm_scan_budgets_named(&budgets[i], &named[i]) == 0);
+	}
+	check(tdm_budgets_compare(&named[0], &named[1], &found) == 0 && found.count == 0);
+	check(!tdm_findings_done(&found));
+	for (int i = 0; i < 2; i++) {
+		tdm_budgets_done(&named[i]);
+		tdm_scan_budgets_done(&budgets[i]);
+	}
+}
+
+static void check_refused(struct tdm_str text)
+{
+	struct tdm_scan_options options = { .file_max = 1 };
+	struct tdm_scan scan;
+	check(tdm_scan_text(&scan, "input.cpp", text, &options) == 0);
+	const struct tdm_scan_file *file = &scan.files[0];
+	check(text.len <= 1 || (file->state == TDM_FILE_REFUSED && file->buffer_count == 0));
+	for (size_t i = 0; i < file->place_count; i++)
+		check(file->places[i].grasp == TDM_GRASP_NOT && file->places[i].why[0] != '\0' &&
+			file->places[i].line >= 1);
+	tdm_scan_done(&scan);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct tdm_str text = { (const char *)data, size };
@@ -68,6 +102,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	for (size_t i = 0; i < file->place_count; i++)
 		check(file->places[i].line >= 1 && file->places[i].line <= lines && file->places[i].byte < size);
+	check_budgets(&scan, &again);
+	check_refused(text);
 	tdm_scan_done(&scan);
 	tdm_scan_done(&again);
 	return 0;
