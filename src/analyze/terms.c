@@ -47,8 +47,8 @@ static void insert_at(struct tdm_terms *terms, size_t at, const char *of, int64_
 void tdm_terms_add(struct tdm_terms *terms, struct tdm_str of, int64_t times)
 {
 	char shown[OF_CAP];
-	if (of.len >= sizeof shown) {
-		terms->failed = true; /* cut, it could be equal to another one */
+	if (of.len >= sizeof shown || times == INT64_MIN) {
+		terms->failed = true; /* cut, it could be equal to another one; and every number has a negative one */
 		return;
 	}
 	tdm_str_shown(of, shown, sizeof shown);
@@ -58,7 +58,8 @@ void tdm_terms_add(struct tdm_terms *terms, struct tdm_str of, int64_t times)
 			insert_at(terms, at, shown, times);
 		return;
 	}
-	terms->failed |= __builtin_add_overflow(terms->list[at].times, times, &terms->list[at].times);
+	terms->failed |= __builtin_add_overflow(terms->list[at].times, times, &terms->list[at].times) ||
+			 terms->list[at].times == INT64_MIN;
 	if (terms->list[at].times == 0)
 		remove_at(terms, at);
 }

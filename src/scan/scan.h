@@ -223,7 +223,8 @@ struct tdm_scan {
 
 /*
  * Scans files and folders. 0 with *scan filled, also when some files could not be read (they are listed); -ENOMEM; or
- * -errno of a path of the list itself, with `diag`. Folders are walked without following links to folders twice.
+ * -errno of a path of the list itself, with `diag`. Folders are walked without following links to folders twice. "-" is
+ * standard input; it and other paths of the list that are no regular files are read at once and kept.
  */
 int tdm_scan_run(struct tdm_scan *scan, const char *const *paths, size_t path_count,
 	const struct tdm_scan_options *options, struct tdm_diag *diag);

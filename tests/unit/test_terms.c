@@ -87,12 +87,17 @@ static void only_sure_changes_are_judged(void **state)
 static void what_has_no_room_fails(void **state)
 {
 	(void)state;
-	struct tdm_terms terms = make("Wt", INT64_MAX, "", INT64_MIN), product = { 0 };
+	struct tdm_terms terms = make("Wt", INT64_MAX, "", -INT64_MAX), product = { 0 };
 	char name[2048];
 	tdm_terms_multiply(&terms, &terms, &product);
 	assert_true(product.failed);
 	tdm_terms_done(&product);
 	tdm_terms_add_all(&product, &terms, -1);
+	assert_false(product.failed);
+	tdm_terms_add(&product, tdm_str_of("Wt"), -1);
+	assert_true(product.failed); /* its opposite would be no number */
+	tdm_terms_done(&product);
+	tdm_terms_add(&product, tdm_str_of("Wt"), INT64_MIN);
 	assert_true(product.failed);
 	tdm_terms_done(&product);
 	tdm_terms_add(&terms, tdm_str_of("Wt"), 1);
