@@ -55,16 +55,16 @@ Of a file that is refused, the places are counted.
 
   $ python3 - <<'END'
   > line = "desc.cbs.push_back(CBDescriptor{.total_size = 64});"
-  > open("large.cpp", "w").write("void f() { " + line * 200000 + "}")
+  > open("large.cpp", "w").write("void f() { " + line * 2000 + " " * (8 << 20) + "}")
   > open("binary.cpp", "wb").write(b"void f() { CBDescriptor{}; }\0")
   > END
   $ tidemark scan large.cpp binary.cpp | sed '/^  and/d' | sed -n '1,4p; /^shape/,/^CBD/p; /Files/,$p'
-  Scanned        2 files, 9.73 MiB: 0 parsed whole, 0 in part,
+  Scanned        2 files, 8.10 MiB: 0 parsed whole, 0 in part,
                  0 skipped without the names that matter, 2 refused
   Found          0 buffers in 0 programs, 0 kernels
-  Understood     0 of 200,001 places wholly, 0 partly, 200,001 not
+  Understood     0 of 2,001 places wholly, 0 partly, 2,001 not
   shape                               places  wholly  partly     not in helpers
-  CBDescriptor                       200,001       0       0 200,001          0
+  CBDescriptor                         2,001       0       0   2,001          0
   Files that are not whole
   state    file
   refused  binary.cpp: is not text
@@ -75,7 +75,7 @@ Of a file that is refused, the places are counted.
   $ tidemark scan large.cpp --json | python3 -c 'import json, sys
   > c = json.load(sys.stdin)["scan"]["coverage"]
   > print(c["places"], c["files"]["refused"], {p["why"] for p in c["not_understood"]})'
-  {'count': 200000, 'wholly': 0, 'partly': 0, 'not': 200000, 'in_helpers': 0} 1 {'the file is larger than 8 MiB'}
+  {'count': 2000, 'wholly': 0, 'partly': 0, 'not': 2000, 'in_helpers': 0} 1 {'the file is larger than 8 MiB'}
   $ rm large.cpp binary.cpp
 
 Names and texts with control bytes: nothing that a terminal obeys is printed, and SARIF escapes paths.
