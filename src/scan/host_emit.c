@@ -227,7 +227,7 @@ bool host_is_helper(const struct host *host, struct tdm_str name)
 		const struct tdm_expr *object = made->creations != NULL ? made->creations->object : made->latest;
 		host_facts((struct host *)(uintptr_t)host, made, object, &facts);
 		count++;
-		names_given |= depends(facts.index) || depends(facts.name);
+		names_given |= host_is_from_caller(facts.index) || host_is_from_caller(facts.name);
 		sizes_given |= depends(facts.total) || depends(facts.page);
 	}
 	if (count == 0)

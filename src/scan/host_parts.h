@@ -24,7 +24,8 @@ enum {
 	HOST_MADE_MAX = 20000,    /* objects made in one function */
 	HOST_UNROLL_MAX = 32,     /* elements of a list that a loop is walked over */
 	HOST_CUTS_MAX = 16,       /* calls of helpers that call themselves, in one function */
-	HOST_ARGS_MAX = 32,       /* of a call */
+	HOST_ARGS_MAX = 64,       /* of a call */
+	HOST_TEXT_MAX = 2000,     /* characters of an unknown in the caller's names, about */
 	HOST_SPREAD_MAX = 60,     /* nodes of a variable's expression that are put in its place */
 };
 
@@ -45,6 +46,7 @@ struct host_binding {
 	uint8_t kind;                     /* enum host_binding_kind */
 	bool is_declaration;              /* ends with its block; else an assignment */
 	bool is_argument;                 /* LAZY: of a call; its value keeps the caller's names */
+	bool is_helpers;                  /* made in a helper: its name means nothing to the caller */
 	bool is_busy;                     /* it is being evaluated: its value needs itself */
 	const struct host_source *source; /* of `node` */
 	uint32_t node;                    /* LAZY: its value; JOIN: the condition; LOOP: the loop */
@@ -118,9 +120,10 @@ struct host {
 };
 
 struct host_return {
-	struct host_return *next; /* the one before */
-	const struct tdm_expr *value;
+	struct host_return *next;     /* the one before */
+	const struct tdm_expr *value; /* NULL: there is none */
 	const struct host_branch *branch;
+	const struct host_binding *env;
 };
 
 struct host_frame {
@@ -147,8 +150,15 @@ struct host_arguments {
 /* host_env.c */
 struct host_binding *host_bind(struct host_frame *frame, enum host_binding_kind kind, struct tdm_str name);
 void host_bind_value(struct host_frame *frame, struct tdm_str name, const struct tdm_expr *value, bool is_declaration);
+void host_bind_loop(struct host_frame *frame, uint32_t node); /* what the node assigns is unknown afterwards */
 void host_leave_scope(struct host_frame *frame, const struct host_binding *base);
 const struct tdm_expr *host_lookup(struct host_frame *frame, struct tdm_str name); /* NULL: not a variable */
+/* The value of a helper's own variable; NULL when it is not one. */
+const struct tdm_expr *host_helpers_value(struct host_frame *frame, struct tdm_str name);
+/* Whether a value comes from the function's caller, and not only the condition that chooses it. `expr` may be NULL. */
+bool host_is_from_caller(const struct tdm_expr *expr);
+/* The value, or the variable's name where the value is too long to be shown in others. */
+const struct tdm_expr *host_shortened(struct host *host, struct tdm_str name, const struct tdm_expr *value);
 const struct tdm_expr *host_merge(
 	struct host *host, const struct tdm_expr *condition, const struct tdm_expr *a, const struct tdm_expr *b);
 
@@ -158,6 +168,7 @@ struct tdm_str host_squeezed(struct host *host, struct tdm_str text);           
 const struct tdm_expr *host_named(struct host *host, struct tdm_str text);      /* a name, copied */
 const struct tdm_expr *host_unknown(struct host_frame *frame, uint32_t node);   /* the node's text as a name */
 bool host_is_hot(const struct host_source *source, uint32_t node);              /* has a name that matters in it */
+bool host_has_effects(const struct host_source *source, uint32_t node);         /* or counts something up or down */
 
 /* host_eval.c */
 const struct tdm_expr *host_eval(struct host_frame *frame, uint32_t node);
@@ -208,7 +219,15 @@ const struct tdm_expr *host_field_value(struct tdm_str field, const struct tdm_e
 /* host_hot.c: the bytes of such names, ascending; *hot is the caller's. 0 or -ENOMEM */
 int host_find_hot(struct host *host, uint32_t **hot, size_t *count);
 
+/* host_branch.c */
+void host_walk_if(struct host_frame *frame, uint32_t node);
+void host_walk_switch(struct host_frame *frame, uint32_t node);
+/* Evaluates both arms of a `?:` whose effects count, each as a branch. */
+void host_eval_arms(
+	struct host_frame *frame, uint32_t node, const struct tdm_expr *condition, const struct tdm_expr *values[2]);
+
 /* host_walk.c */
+void host_walk(struct host_frame *frame, uint32_t node);
 void host_walk_body(struct host_frame *frame, uint32_t body);
 
 /* host_emit.c */
