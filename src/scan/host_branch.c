@@ -57,6 +57,21 @@ static void join(
 	}
 }
 
+/* A text without the brackets that are around all of it. */
+static struct tdm_str without_brackets(struct host *host, struct tdm_str text)
+{
+	size_t depth = 0, i = 0;
+	bool is_around = text.len > 2 && text.ptr[0] == '(' && text.ptr[text.len - 1] == ')';
+	for (; is_around && i + 1 < text.len; i++) {
+		depth += text.ptr[i] == '(';
+		depth -= text.ptr[i] == ')';
+		is_around = depth != 0;
+	}
+	const char *inner =
+		is_around ? tdm_arena_text(host->arena, (struct tdm_str){ text.ptr + 1, text.len - 2 }) : NULL;
+	return inner != NULL ? (struct tdm_str){ inner, text.len - 2 } : text;
+}
+
 void host_walk_if(struct host_frame *frame, uint32_t node)
 {
 	const struct tdm_syntax *syntax = frame->source->syntax;
@@ -67,10 +82,7 @@ void host_walk_if(struct host_frame *frame, uint32_t node)
 	uint32_t condition = condition_node(syntax, node), id = ++host->next_branch;
 	if (declared != TDM_NODE_NONE)
 		host_walk_body(frame, declared);
-	struct tdm_str text = host_squeezed(host, tdm_node_text(syntax, condition));
-	if (text.len > 2 && text.ptr[0] == '(' && text.ptr[text.len - 1] == ')')
-		text = (struct tdm_str){ tdm_arena_text(host->arena, (struct tdm_str){ text.ptr + 1, text.len - 2 }),
-			text.len - 2 };
+	struct tdm_str text = without_brackets(host, host_squeezed(host, tdm_node_text(syntax, condition)));
 	struct host_frame pure = *frame;
 	pure.is_eager = host_is_hot(frame->source, condition);
 	const struct tdm_expr *value = host_eval(&pure, condition);

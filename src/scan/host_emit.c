@@ -338,6 +338,15 @@ static int emit_kernel(struct host *host, const struct host_made *made, uint32_t
 	return tdm_walk_add_kernel(host->walk, &kernel);
 }
 
+/* CircularBufferConfig(0, …) that nothing creates: what takes its place has the entry. */
+static bool is_placeholder(const struct host_made *made)
+{
+	int64_t size;
+	const struct tdm_expr *total = tdm_expr_field(made->latest, "total_size");
+	return made->type == TDM_SHAPE_CB_CONFIG && made->creations == NULL && total != NULL &&
+	       tdm_expr_value(total, NULL, &size) == 0 && size == 0;
+}
+
 int host_emit(struct host *host, struct tdm_str name, uint32_t line)
 {
 	uint32_t program = 0;
@@ -345,7 +354,7 @@ int host_emit(struct host *host, struct tdm_str name, uint32_t line)
 	if (err == 0 && host->first != NULL)
 		host->walk->file->programs[program].calls_creator |= host->calls_creator;
 	for (const struct host_made *made = host->first; made != NULL && err == 0; made = made->next) {
-		if (made->is_replaced) {
+		if (made->is_replaced || is_placeholder(made)) {
 			mark(host, made->byte, TDM_GRASP_WHOLLY, "", false);
 			mark(host, made->site.line != 0 ? made->site.byte : UINT32_MAX, TDM_GRASP_WHOLLY, "", false);
 			continue;

@@ -45,6 +45,20 @@ void host_leave_scope(struct host_frame *frame, const struct host_binding *base)
 		scope->env = end;
 }
 
+/* Whether an assignment to a target, a or a.b or a[b] or std::tie(a, b), is one to a variable. */
+static bool is_assigned(const struct tdm_syntax *syntax, uint32_t target, struct tdm_str name)
+{
+	struct tdm_str text = tdm_node_text(syntax, target);
+	if (tdm_node_kind(syntax, target) == TDM_SYN_call_expression) {
+		for (TDM_NODE_CHILDREN(child, syntax, tdm_node_with_role(syntax, target, TDM_ROLE_arguments)))
+			if (tdm_str_eq(tdm_node_text(syntax, child), name))
+				return true;
+		return false;
+	}
+	return tdm_str_eq(text, name) || (text.len > name.len && memcmp(text.ptr, name.ptr, name.len) == 0 &&
+						 (text.ptr[name.len] == '.' || text.ptr[name.len] == '['));
+}
+
 /* Whether a loop assigns to a variable. */
 static bool loop_assigns(const struct host_binding *loop, struct tdm_str name)
 {
@@ -53,13 +67,10 @@ static bool loop_assigns(const struct host_binding *loop, struct tdm_str name)
 		enum tdm_syntax_kind kind = tdm_node_kind(syntax, i);
 		if (kind != TDM_SYN_assignment_expression && kind != TDM_SYN_update_expression)
 			continue;
-		uint32_t target = tdm_node_with_role(
-			syntax, i, kind == TDM_SYN_assignment_expression ? TDM_ROLE_left : TDM_ROLE_argument);
-		struct tdm_str text = tdm_node_text(syntax, target);
-		bool is_it =
-			tdm_str_eq(text, name) || (text.len > name.len && memcmp(text.ptr, name.ptr, name.len) == 0 &&
-							  (text.ptr[name.len] == '.' || text.ptr[name.len] == '['));
-		if (is_it)
+		if (is_assigned(syntax,
+			    tdm_node_with_role(syntax, i,
+				    kind == TDM_SYN_assignment_expression ? TDM_ROLE_left : TDM_ROLE_argument),
+			    name))
 			return true;
 	}
 	return false;

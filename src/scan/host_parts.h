@@ -104,10 +104,18 @@ struct host_creation {
 	bool in_loop;
 };
 
+/* A function of the file that takes some of its arguments by references through which it may change them. */
+struct host_taker {
+	struct host_taker *next;
+	struct tdm_str name;
+	uint64_t taken; /* a bit for each parameter */
+};
+
 struct host {
 	struct tdm_file_walk *walk;
 	struct tdm_arena *arena;
 	struct host_source own;
+	struct host_taker *takers;
 	struct host_made *first, *last; /* of the function that is walked */
 	size_t made_count;
 	bool calls_creator; /* the function calls one that may create something and is not followed */
@@ -218,6 +226,10 @@ const struct tdm_expr *host_field_value(struct tdm_str field, const struct tdm_e
 
 /* host_hot.c: the bytes of such names, ascending; *hot is the caller's. 0 or -ENOMEM */
 int host_find_hot(struct host *host, uint32_t **hot, size_t *count);
+
+/* host_taker.c */
+int host_find_takers(struct host *host); /* 0 or -ENOMEM */
+void host_forget_given(struct host_frame *frame, uint32_t call);
 
 /* host_branch.c */
 void host_walk_if(struct host_frame *frame, uint32_t node);

@@ -95,6 +95,15 @@ static bool is_made_of_known_type(const struct host_source *source, uint32_t typ
 	return host_type_of(host_last_name(source, type)) != HOST_TYPE_NONE;
 }
 
+/* Whether the parameters of a list have names: then it declares a function. */
+static bool has_names(const struct tdm_syntax *syntax, uint32_t list)
+{
+	for (TDM_NODE_CHILDREN(child, syntax, list))
+		if (tdm_node_with_role(syntax, child, TDM_ROLE_declarator) != TDM_NODE_NONE)
+			return true;
+	return false;
+}
+
 static void declare(struct host_frame *frame, uint32_t type, uint32_t declarator)
 {
 	const struct tdm_syntax *syntax = frame->source->syntax;
@@ -109,13 +118,17 @@ static void declare(struct host_frame *frame, uint32_t type, uint32_t declarator
 								   TDM_ROLE_declarator)) == TDM_SYN_array_declarator;
 	if (tdm_node_kind(syntax, declarator) == TDM_SYN_function_declarator) {
 		/* "Type name(a);" may be an object just as well. */
-		if (host_type_of(host_last_name(frame->source, type)) == TDM_SHAPE_CB_CONFIG) {
-			uint32_t list = tdm_node_with_role(syntax, declarator, TDM_ROLE_parameters);
+		uint32_t list = tdm_node_with_role(syntax, declarator, TDM_ROLE_parameters);
+		if (host_type_of(host_last_name(frame->source, type)) == TDM_SHAPE_CB_CONFIG &&
+			!has_names(syntax, list)) {
 			host_bind_value(
 				frame, name, host_declared(frame, type, name, host_config(frame, type, list)), true);
 		}
 		return;
 	}
+	/* "Type &name(a);" can only be a function. */
+	if (!has_value && tdm_node_of_kind(syntax, declarator, TDM_SYN_function_declarator) != TDM_NODE_NONE)
+		return;
 	bool is_parts = tdm_node_kind(syntax, name_node) == TDM_SYN_structured_binding_declarator;
 	bool is_eager = is_parts || (frame->is_eager && host_has_effects(frame->source, declarator)) ||
 			is_made_of_known_type(frame->source, type);
@@ -155,7 +168,7 @@ static bool has_lambda_argument(const struct tdm_syntax *syntax, uint32_t call)
 }
 
 /* std::visit([&](auto& x) { n = x.n; }, …): nobody knows how often the function that gets a lambda calls it, so what it
- * assigns is unknown afterwards, as after a loop. */
+ * assigns is unknown afterwards, as after a loop; and so is what a function of the file takes by reference. */
 static void forget_assigned(struct host_frame *frame, uint32_t statement)
 {
 	const struct tdm_syntax *syntax = frame->source->syntax;
@@ -165,6 +178,8 @@ static void forget_assigned(struct host_frame *frame, uint32_t statement)
 		bool is_taken = kind == TDM_SYN_call_expression && has_lambda_argument(syntax, i);
 		if (is_taken)
 			host_bind_loop(frame, i);
+		else if (kind == TDM_SYN_call_expression && frame->is_eager)
+			host_forget_given(frame, i);
 		i = is_taken || kind == TDM_SYN_lambda_expression ? syntax->nodes[i].next : i + 1;
 	}
 }
@@ -481,6 +496,8 @@ int tdm_host_walk(struct tdm_file_walk *file_walk)
 	int err = host_find_hot(&host, &hot, &count);
 	host.own.hot = hot;
 	host.own.hot_count = count;
+	if (err == 0)
+		err = host_find_takers(&host);
 	if (err == 0)
 		err = walk_file(&host);
 	if (err == 0 && file_walk->syntax->error_count != 0)
