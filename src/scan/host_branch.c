@@ -72,6 +72,33 @@ static struct tdm_str without_brackets(struct host *host, struct tdm_str text)
 	return inner != NULL ? (struct tdm_str){ inner, text.len - 2 } : text;
 }
 
+/* The condition of a branch as it is shown: in a helper, in the names of its caller. */
+static struct tdm_str shown_condition(struct host_frame *frame, uint32_t condition)
+{
+	struct tdm_str text = frame->site != NULL
+				      ? host_unknown(frame, condition)->text
+				      : host_squeezed(frame->host, tdm_node_text(frame->source->syntax, condition));
+	return without_brackets(frame->host, text);
+}
+
+/* What a call decides with its arguments is no branch: the other way is not taken in this call. */
+static bool walk_decided(struct host_frame *frame, uint32_t node, const struct tdm_expr *condition)
+{
+	const struct tdm_syntax *syntax = frame->source->syntax;
+	uint32_t ways[] = { tdm_node_with_role(syntax, node, TDM_ROLE_consequence),
+		tdm_node_with_role(syntax, node, TDM_ROLE_alternative) };
+	int64_t number;
+	if (frame->site == NULL || tdm_expr_value(condition, NULL, &number) != 0)
+		return false;
+	uint32_t taken = ways[number != 0 ? 0 : 1], other = ways[number != 0 ? 1 : 0];
+	frame->host->decided++;
+	if (other != TDM_NODE_NONE && frame->source->is_file && frame->is_eager)
+		host_mark_helper_body(frame->host, syntax->nodes[other].start, syntax->nodes[other].end);
+	if (taken != TDM_NODE_NONE)
+		host_walk(frame, taken);
+	return true;
+}
+
 void host_walk_if(struct host_frame *frame, uint32_t node)
 {
 	const struct tdm_syntax *syntax = frame->source->syntax;
@@ -79,19 +106,22 @@ void host_walk_if(struct host_frame *frame, uint32_t node)
 	const struct host_binding *base = frame->env;
 	uint32_t clause = tdm_node_with_role(syntax, node, TDM_ROLE_condition);
 	uint32_t declared = tdm_node_with_role(syntax, clause, TDM_ROLE_initializer);
-	uint32_t condition = condition_node(syntax, node), id = ++host->next_branch;
+	uint32_t condition = condition_node(syntax, node);
 	if (declared != TDM_NODE_NONE)
 		host_walk_body(frame, declared);
-	struct tdm_str text = without_brackets(host, host_squeezed(host, tdm_node_text(syntax, condition)));
 	struct host_frame pure = *frame;
 	pure.is_eager = host_is_hot(frame->source, condition);
 	const struct tdm_expr *value = host_eval(&pure, condition);
-	const struct tdm_expr *opposite = tdm_expr_make(host->arena, TDM_EXPR_NOT, no_text, &value, 1);
-	uint32_t body = tdm_node_with_role(syntax, node, TDM_ROLE_consequence);
-	uint32_t alternative = tdm_node_with_role(syntax, node, TDM_ROLE_alternative);
-	struct host_frame then = walk_branch(frame, new_branch(frame, id, 0, value, text), body);
-	struct host_frame otherwise = walk_branch(frame, new_branch(frame, id, 1, opposite, text), alternative);
-	join(frame, condition, &then, &otherwise);
+	if (!walk_decided(frame, node, value)) {
+		uint32_t id = ++host->next_branch;
+		struct tdm_str text = shown_condition(frame, condition);
+		const struct tdm_expr *opposite = tdm_expr_make(host->arena, TDM_EXPR_NOT, no_text, &value, 1);
+		struct host_frame then = walk_branch(frame, new_branch(frame, id, 0, value, text),
+			tdm_node_with_role(syntax, node, TDM_ROLE_consequence));
+		struct host_frame otherwise = walk_branch(frame, new_branch(frame, id, 1, opposite, text),
+			tdm_node_with_role(syntax, node, TDM_ROLE_alternative));
+		join(frame, condition, &then, &otherwise);
+	}
 	if (declared != TDM_NODE_NONE)
 		host_leave_scope(frame, base);
 }
@@ -113,7 +143,7 @@ void host_eval_arms(
 	const struct tdm_syntax *syntax = frame->source->syntax;
 	struct host *host = frame->host;
 	uint32_t asked = tdm_node_with_role(syntax, node, TDM_ROLE_condition), id = ++host->next_branch;
-	struct tdm_str text = host_squeezed(host, tdm_node_text(syntax, asked));
+	struct tdm_str text = shown_condition(frame, asked);
 	const struct tdm_expr *opposite = tdm_expr_make(host->arena, TDM_EXPR_NOT, no_text, &condition, 1);
 	struct host_frame then = eval_arm(frame, new_branch(frame, id, 0, condition, text),
 		tdm_node_with_role(syntax, node, TDM_ROLE_consequence), &values[0]);
@@ -127,7 +157,7 @@ void host_walk_switch(struct host_frame *frame, uint32_t node)
 {
 	const struct tdm_syntax *syntax = frame->source->syntax;
 	uint32_t body = tdm_node_with_role(syntax, node, TDM_ROLE_body), id = ++frame->host->next_branch, way = 0;
-	struct tdm_str text = host_squeezed(frame->host, tdm_node_text(syntax, condition_node(syntax, node)));
+	struct tdm_str text = shown_condition(frame, condition_node(syntax, node));
 	for (TDM_NODE_CHILDREN(child, syntax, body)) {
 		const struct host_branch *branch = new_branch(frame, id, way++, host_unknown(frame, child), text);
 		walk_branch(frame, branch, child);

@@ -267,6 +267,11 @@ void host_mark_call(struct host *host, uint32_t byte)
 	mark(host, byte, TDM_GRASP_WHOLLY, "", true);
 }
 
+void host_mark_nothing(struct host *host, uint32_t byte)
+{
+	mark(host, byte, TDM_GRASP_WHOLLY, "", false);
+}
+
 void host_mark_helper_body(struct host *host, uint32_t start, uint32_t end)
 {
 	struct tdm_scan_file *file = host->walk->file;

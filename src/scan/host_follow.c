@@ -189,6 +189,22 @@ const struct host_site *host_site_of(struct host_frame *caller, uint32_t call, s
 	return site;
 }
 
+/* Walks the body of what is called, with its parameters bound. `definition`: NULL for a lambda. */
+static void walk_called(struct host_frame *frame, const struct tdm_definition *definition, uint32_t body)
+{
+	struct host *host = frame->host;
+	const struct host_binding *entry = frame->env;
+	const struct host_made *last = host->last;
+	uint64_t decided = host->decided;
+	host->active[host->calls++] = definition;
+	host_walk_body(frame, body);
+	host->calls--;
+	join_returns(frame, entry);
+	/* The arguments decided that nothing is created. */
+	if (host->last == last && host->decided != decided && frame->is_eager && frame->site != NULL)
+		host_mark_nothing(host, frame->site->byte);
+}
+
 static bool is_called_there(const struct host_frame *caller, uint32_t call)
 {
 	const struct tdm_syntax *syntax = caller->source->syntax;
@@ -212,11 +228,7 @@ const struct tdm_expr *host_call_lambda(struct host_frame *caller, uint32_t call
 	frame.env = base;
 	bind_arguments(&frame, list, caller, arguments);
 	settle_arguments(caller, &frame, base);
-	const struct host_binding *entry = frame.env;
-	caller->host->active[caller->host->calls++] = NULL;
-	host_walk_body(&frame, tdm_node_with_role(syntax, lambda->node, TDM_ROLE_body));
-	caller->host->calls--;
-	join_returns(&frame, entry);
+	walk_called(&frame, NULL, tdm_node_with_role(syntax, lambda->node, TDM_ROLE_body));
 	if (caller->is_eager)
 		hand_back(caller, &frame, list, arguments);
 	if (caller->is_eager && lambda->source == caller->source && caller->env == base) {
@@ -334,11 +346,7 @@ const struct tdm_expr *host_call_function(struct host_frame *caller, uint32_t ca
 	frame.site = host_site_of(caller, call, name);
 	bind_arguments(&frame, parameters, caller, arguments);
 	settle_arguments(caller, &frame, NULL);
-	const struct host_binding *entry = frame.env;
-	host->active[host->calls++] = definition;
-	host_walk_body(&frame, body);
-	host->calls--;
-	join_returns(&frame, entry);
+	walk_called(&frame, definition, body);
 	if (caller->is_eager)
 		hand_back(caller, &frame, parameters, arguments);
 	return host_results(&frame);

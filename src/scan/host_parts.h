@@ -122,6 +122,7 @@ struct host {
 	uint64_t steps;
 	uint32_t calls; /* nested */
 	uint32_t next_branch;
+	uint64_t decided; /* how many branches of helpers their callers' arguments decided */
 	const struct tdm_definition *active[HOST_CALLS_MAX];
 	uint32_t cut_sites[HOST_CUTS_MAX]; /* bytes of calls whose helper calls itself: not followed a second time */
 	uint32_t cut_count;
@@ -245,7 +246,8 @@ void host_walk_body(struct host_frame *frame, uint32_t body);
 /* host_emit.c */
 bool host_is_helper(const struct host *host, struct tdm_str name); /* judged by what was made */
 int host_emit(struct host *host, struct tdm_str program, uint32_t line);
-void host_mark_call(struct host *host, uint32_t byte); /* a call in a lambda: its callers have the entries */
+void host_mark_call(struct host *host, uint32_t byte);    /* a call in a lambda: its callers have the entries */
+void host_mark_nothing(struct host *host, uint32_t byte); /* a call that creates nothing */
 void host_mark_helper_body(struct host *host, uint32_t start, uint32_t end);
 void host_facts(
 	struct host *host, const struct host_made *made, const struct tdm_expr *object, struct tdm_buffer_facts *facts);

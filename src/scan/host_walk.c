@@ -104,6 +104,20 @@ static bool has_names(const struct tdm_syntax *syntax, uint32_t list)
 	return false;
 }
 
+/* auto x{value}: the value, which other types show by themselves. "auto x = {value}" is a list. */
+static uint32_t bare_value(const struct host_source *source, uint32_t type, uint32_t declarator, uint32_t value)
+{
+	const struct tdm_syntax *syntax = source->syntax;
+	bool is_bare = tdm_node_kind(syntax, value) == TDM_SYN_initializer_list &&
+		       tdm_node_kind(syntax, type) == TDM_SYN_placeholder_type_specifier &&
+		       tdm_node_child_count(syntax, value) == 1 &&
+		       tdm_node_kind(syntax, tdm_node_first(syntax, value)) != TDM_SYN_initializer_pair;
+	uint32_t start = syntax->nodes[declarator].start;
+	return is_bare && memchr(syntax->text.ptr + start, '=', syntax->nodes[value].start - start) == NULL
+		       ? tdm_node_first(syntax, value)
+		       : value;
+}
+
 static void declare(struct host_frame *frame, uint32_t type, uint32_t declarator)
 {
 	const struct tdm_syntax *syntax = frame->source->syntax;
@@ -136,6 +150,7 @@ static void declare(struct host_frame *frame, uint32_t type, uint32_t declarator
 		host_bind_value(frame, name, empty_value(frame, type, name), true);
 		return;
 	}
+	value_node = bare_value(frame->source, type, declarator, value_node);
 	if (!is_eager || tdm_node_kind(syntax, value_node) == TDM_SYN_lambda_expression) {
 		const struct host_binding *env = frame->env;
 		struct host_binding *binding = host_bind(frame, HOST_LAZY, name);
