@@ -55,7 +55,7 @@ void host_assign(struct host_frame *frame, uint32_t target, const struct tdm_exp
 	const struct tdm_syntax *syntax = frame->source->syntax;
 	struct host_made *made = host_made_of(value);
 	uint32_t argument = tdm_node_with_role(syntax, target, TDM_ROLE_argument);
-	if (made != NULL && frame->is_eager)
+	for (; made != NULL && frame->is_eager; made = made->twin)
 		made->latest = frame->branch == made->branch || frame->branch == NULL
 				       ? value
 				       : host_merge(frame->host, frame->branch->condition, value, made->latest);

@@ -198,8 +198,8 @@ static const struct tdm_expr *in_branch(
 
 static void settle_in_branch(struct host *host, struct tdm_buffer_facts *facts, const struct host_branch *branch)
 {
-	const struct tdm_expr **parts[] = { &facts->index, &facts->also_index, &facts->format, &facts->page,
-		&facts->total, &facts->view_of };
+	const struct tdm_expr **parts[] = { &facts->index, &facts->also_index, &facts->name, &facts->format,
+		&facts->page, &facts->total, &facts->view_of };
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		*parts[i] = in_branch(host, *parts[i], branch);
 	if (facts->view_of != NULL && host_is_null(facts->view_of))

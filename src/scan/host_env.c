@@ -232,6 +232,21 @@ static const struct tdm_expr *choose(
 		(const struct tdm_expr *[]){ condition, a, b }, 3);
 }
 
+static struct host_made *last_twin(struct host *host, struct host_made *made)
+{
+	for (; made->twin != NULL; made = made->twin)
+		host->steps++;
+	return made;
+}
+
+/* Joins the chains of two objects, unless they have been: then they have the same end. */
+static void add_twin(struct host *host, struct host_made *made, struct host_made *other)
+{
+	struct host_made *end = last_twin(host, made);
+	if (end != last_twin(host, other))
+		end->twin = other;
+}
+
 /* The fields of two objects, one by one; what only one of them has is chosen against nothing. */
 static const struct tdm_expr *merge_objects(
 	struct host *host, const struct tdm_expr *condition, const struct tdm_expr *a, const struct tdm_expr *b)
@@ -256,6 +271,8 @@ static const struct tdm_expr *merge_objects(
 	struct host_made *made = host_made_of(a), *other = host_made_of(b);
 	if (made != NULL && other != NULL && made != other && made->type <= TDM_SHAPE_CB_CONFIG)
 		other->is_replaced = true; /* one of them is handed over, for both */
+	else if (made != NULL && other != NULL)
+		add_twin(host, made, other);
 	return result;
 }
 

@@ -253,8 +253,8 @@ static const struct tdm_expr *eval_list(struct host_frame *frame, uint32_t node)
 	for (TDM_NODE_CHILDREN(child, syntax, node)) {
 		args[i] = host_eval(frame, child);
 		struct host_made *made = host_made_of(args[i++]);
-		if (made != NULL && frame->is_eager)
-			made->latest = args[i - 1]; /* it is handed over as it is now */
+		if (frame->is_eager)
+			host_set_latest(made, args[i - 1]); /* it is handed over as it is now */
 	}
 	return tdm_expr_make(frame->host->arena, TDM_EXPR_LIST, no_text, args, i);
 }

@@ -83,9 +83,11 @@ enum host_type { HOST_TYPE_KERNEL = TDM_SHAPE_COUNT, HOST_TYPE_NONE };
 /* An object that describes a buffer or a kernel. Its expression is an OBJECT whose `opaque` is this. */
 struct host_made {
 	struct host_made *next;
-	uint8_t type;          /* enum tdm_shape, or HOST_TYPE_KERNEL */
-	uint32_t byte;         /* of the name of its type in the file; UINT32_MAX when it was made elsewhere */
-	uint32_t line;         /* of that, or of the call that led to it */
+	struct host_made
+		*twin; /* of another branch, in the same variable: what is set after the branches is set in both */
+	uint8_t type;  /* enum tdm_shape, or HOST_TYPE_KERNEL */
+	uint32_t byte; /* of the name of its type in the file; UINT32_MAX when it was made elsewhere */
+	uint32_t line; /* of that, or of the call that led to it */
 	struct host_site site; /* line 0: made in the function itself */
 	const struct host_branch *branch;
 	bool in_loop;
@@ -214,7 +216,8 @@ const struct tdm_expr *host_track(
 	struct host_frame *frame, const struct tdm_expr *object, uint8_t type, uint32_t type_node);
 const struct tdm_expr *host_typed(struct host_frame *frame, const struct tdm_expr *value, uint32_t node);
 void host_create(struct host_frame *frame, const struct tdm_expr *object, const struct tdm_expr *cores, uint32_t node);
-struct host_made *host_made_of(const struct tdm_expr *expr); /* NULL when it is none */
+struct host_made *host_made_of(const struct tdm_expr *expr);                 /* NULL when it is none */
+void host_set_latest(struct host_made *made, const struct tdm_expr *object); /* `made` may be NULL */
 bool host_method(struct host_frame *frame, uint32_t call, struct tdm_str method, const struct tdm_expr **result);
 bool host_is_null(const struct tdm_expr *expr);
 /* A list whose last element is nothing is open: what comes after it is not known. */
