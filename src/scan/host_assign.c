@@ -37,12 +37,25 @@ static void note_replaced(struct host_frame *frame, struct tdm_str name, const s
 		old->is_replaced = true;
 }
 
+/* std::tie(a, b) = …: each variable gets its part of a list, or is unknown. */
+static void assign_parts(struct host_frame *frame, uint32_t call, const struct tdm_expr *value)
+{
+	const struct tdm_syntax *syntax = frame->source->syntax;
+	uint32_t i = 0;
+	for (TDM_NODE_CHILDREN(child, syntax, tdm_node_with_role(syntax, call, TDM_ROLE_arguments))) {
+		bool is_known = value->op == TDM_EXPR_LIST && i < value->arg_count;
+		struct tdm_str text = host_squeezed(frame->host, tdm_node_text(syntax, child));
+		host_assign(frame, child, is_known ? value->args[i] : host_named(frame->host, text));
+		i++;
+	}
+}
+
 void host_assign(struct host_frame *frame, uint32_t target, const struct tdm_expr *value)
 {
 	const struct tdm_syntax *syntax = frame->source->syntax;
 	struct host_made *made = host_made_of(value);
 	uint32_t argument = tdm_node_with_role(syntax, target, TDM_ROLE_argument);
-	if (made != NULL && frame->is_eager)
+	for (; made != NULL && frame->is_eager; made = made->twin)
 		made->latest = frame->branch == made->branch || frame->branch == NULL
 				       ? value
 				       : host_merge(frame->host, frame->branch->condition, value, made->latest);
@@ -52,7 +65,9 @@ void host_assign(struct host_frame *frame, uint32_t target, const struct tdm_exp
 	enum tdm_syntax_kind kind = tdm_node_kind(syntax, target);
 	const struct tdm_expr *base =
 		argument != TDM_NODE_NONE && kind != TDM_SYN_call_expression ? host_eval(frame, argument) : NULL;
-	if (kind == TDM_SYN_field_expression && base->op == TDM_EXPR_OBJECT) {
+	if (kind == TDM_SYN_call_expression) {
+		assign_parts(frame, target, value);
+	} else if (kind == TDM_SYN_field_expression && base->op == TDM_EXPR_OBJECT) {
 		struct tdm_str field = tdm_node_text(syntax, tdm_node_with_role(syntax, target, TDM_ROLE_field));
 		const char *copy = tdm_arena_text(frame->host->arena, field);
 		if (copy != NULL)

@@ -198,8 +198,8 @@ static const struct tdm_expr *in_branch(
 
 static void settle_in_branch(struct host *host, struct tdm_buffer_facts *facts, const struct host_branch *branch)
 {
-	const struct tdm_expr **parts[] = { &facts->index, &facts->also_index, &facts->format, &facts->page,
-		&facts->total, &facts->view_of };
+	const struct tdm_expr **parts[] = { &facts->index, &facts->also_index, &facts->name, &facts->format,
+		&facts->page, &facts->total, &facts->view_of };
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		*parts[i] = in_branch(host, *parts[i], branch);
 	if (facts->view_of != NULL && host_is_null(facts->view_of))
@@ -227,7 +227,7 @@ bool host_is_helper(const struct host *host, struct tdm_str name)
 		const struct tdm_expr *object = made->creations != NULL ? made->creations->object : made->latest;
 		host_facts((struct host *)(uintptr_t)host, made, object, &facts);
 		count++;
-		names_given |= depends(facts.index) || depends(facts.name);
+		names_given |= host_is_from_caller(facts.index) || host_is_from_caller(facts.name);
 		sizes_given |= depends(facts.total) || depends(facts.page);
 	}
 	if (count == 0)
@@ -251,6 +251,11 @@ static void mark(struct host *host, uint32_t byte, uint8_t grasp, const char *wh
 void host_mark_call(struct host *host, uint32_t byte)
 {
 	mark(host, byte, TDM_GRASP_WHOLLY, "", true);
+}
+
+void host_mark_nothing(struct host *host, uint32_t byte)
+{
+	mark(host, byte, TDM_GRASP_WHOLLY, "", false);
 }
 
 void host_mark_helper_body(struct host *host, uint32_t start, uint32_t end)
@@ -322,6 +327,15 @@ static int emit_kernel(struct host *host, const struct host_made *made, uint32_t
 	return tdm_walk_add_kernel(host->walk, &kernel);
 }
 
+/* CircularBufferConfig(0, …) that nothing creates: what takes its place has the entry. */
+static bool is_placeholder(const struct host_made *made)
+{
+	int64_t size;
+	const struct tdm_expr *total = tdm_expr_field(made->latest, "total_size");
+	return made->type == TDM_SHAPE_CB_CONFIG && made->creations == NULL && total != NULL &&
+	       tdm_expr_value(total, NULL, &size) == 0 && size == 0;
+}
+
 int host_emit(struct host *host, struct tdm_str name, uint32_t line)
 {
 	uint32_t program = 0;
@@ -329,7 +343,7 @@ int host_emit(struct host *host, struct tdm_str name, uint32_t line)
 	if (err == 0 && host->first != NULL)
 		host->walk->file->programs[program].calls_creator |= host->calls_creator;
 	for (const struct host_made *made = host->first; made != NULL && err == 0; made = made->next) {
-		if (made->is_replaced) {
+		if (made->is_replaced || is_placeholder(made)) {
 			mark(host, made->byte, TDM_GRASP_WHOLLY, "", false);
 			mark(host, made->site.line != 0 ? made->site.byte : UINT32_MAX, TDM_GRASP_WHOLLY, "", false);
 			continue;

@@ -10,6 +10,7 @@ struct host_binding *host_bind(struct host_frame *frame, enum host_binding_kind 
 	binding->name = name;
 	binding->kind = (uint8_t)kind;
 	binding->source = frame->source;
+	binding->is_helpers = frame->site != NULL;
 	binding->node = binding->type = TDM_NODE_NONE;
 	frame->env = binding;
 	return binding;
@@ -22,6 +23,13 @@ void host_bind_value(struct host_frame *frame, struct tdm_str name, const struct
 		return;
 	binding->value = value;
 	binding->is_declaration = is_declaration;
+}
+
+void host_bind_loop(struct host_frame *frame, uint32_t node)
+{
+	struct host_binding *binding = host_bind(frame, HOST_LOOP, (struct tdm_str){ "", 0 });
+	if (binding != NULL)
+		binding->node = node;
 }
 
 /* Leaves a block: its declarations end, what it assigned stays. */
@@ -37,6 +45,20 @@ void host_leave_scope(struct host_frame *frame, const struct host_binding *base)
 		scope->env = end;
 }
 
+/* Whether an assignment to a target, a or a.b or a[b] or std::tie(a, b), is one to a variable. */
+static bool is_assigned(const struct tdm_syntax *syntax, uint32_t target, struct tdm_str name)
+{
+	struct tdm_str text = tdm_node_text(syntax, target);
+	if (tdm_node_kind(syntax, target) == TDM_SYN_call_expression) {
+		for (TDM_NODE_CHILDREN(child, syntax, tdm_node_with_role(syntax, target, TDM_ROLE_arguments)))
+			if (tdm_str_eq(tdm_node_text(syntax, child), name))
+				return true;
+		return false;
+	}
+	return tdm_str_eq(text, name) || (text.len > name.len && memcmp(text.ptr, name.ptr, name.len) == 0 &&
+						 (text.ptr[name.len] == '.' || text.ptr[name.len] == '['));
+}
+
 /* Whether a loop assigns to a variable. */
 static bool loop_assigns(const struct host_binding *loop, struct tdm_str name)
 {
@@ -45,13 +67,10 @@ static bool loop_assigns(const struct host_binding *loop, struct tdm_str name)
 		enum tdm_syntax_kind kind = tdm_node_kind(syntax, i);
 		if (kind != TDM_SYN_assignment_expression && kind != TDM_SYN_update_expression)
 			continue;
-		uint32_t target = tdm_node_with_role(
-			syntax, i, kind == TDM_SYN_assignment_expression ? TDM_ROLE_left : TDM_ROLE_argument);
-		struct tdm_str text = tdm_node_text(syntax, target);
-		bool is_it =
-			tdm_str_eq(text, name) || (text.len > name.len && memcmp(text.ptr, name.ptr, name.len) == 0 &&
-							  (text.ptr[name.len] == '.' || text.ptr[name.len] == '['));
-		if (is_it)
+		if (is_assigned(syntax,
+			    tdm_node_with_role(syntax, i,
+				    kind == TDM_SYN_assignment_expression ? TDM_ROLE_left : TDM_ROLE_argument),
+			    name))
 			return true;
 	}
 	return false;
@@ -62,21 +81,37 @@ static bool is_atom(const struct tdm_expr *expr)
 	return expr->op == TDM_EXPR_NAME || expr->op == TDM_EXPR_CALL;
 }
 
+bool host_is_from_caller(const struct tdm_expr *expr)
+{
+	if (expr == NULL || !expr->is_parameter || expr->op == TDM_EXPR_NAME)
+		return expr != NULL && expr->is_parameter;
+	for (uint32_t i = expr->op == TDM_EXPR_CHOOSE ? 1 : 0; i < expr->arg_count; i++)
+		if (host_is_from_caller(expr->args[i]))
+			return true;
+	return false;
+}
+
+const struct tdm_expr *host_shortened(struct host *host, struct tdm_str name, const struct tdm_expr *value)
+{
+	if (value->op < TDM_EXPR_ADD || value->nodes <= HOST_SPREAD_MAX)
+		return value;
+	const struct tdm_expr *named = host_named(host, name);
+	return host_is_from_caller(value) ? tdm_expr_parameter(host->arena, named->text) : named;
+}
+
 /* How a variable's value is shown in others: by its expression, or by its name where that says more. */
-static const struct tdm_expr *as_variable(struct host *host, struct tdm_str name, const struct tdm_expr *value)
+static const struct tdm_expr *as_variable(
+	struct host *host, const struct host_binding *binding, const struct tdm_expr *value)
 {
 	int64_t number;
+	struct tdm_str name = binding->name;
 	const struct tdm_settings *settings = host->walk->settings;
+	bool is_set = settings != NULL && tdm_settings_find(settings, name) != NULL;
 	if (is_atom(value) && !value->is_parameter)
-		return host_is_null(value) ? value : host_named(host, name);
-	bool is_scalar = value->op >= TDM_EXPR_ADD;
-	if (is_scalar && settings != NULL && tdm_settings_find(settings, name) != NULL &&
-		tdm_expr_value(value, settings, &number) != 0)
+		return host_is_null(value) || (binding->is_helpers && !is_set) ? value : host_named(host, name);
+	if (value->op >= TDM_EXPR_ADD && is_set && tdm_expr_value(value, settings, &number) != 0)
 		return host_named(host, name);
-	if (is_scalar && value->nodes > HOST_SPREAD_MAX)
-		return value->is_parameter ? tdm_expr_parameter(host->arena, host_named(host, name)->text)
-					   : host_named(host, name);
-	return value;
+	return host_shortened(host, name, value);
 }
 
 static const struct tdm_expr *value_of(struct host_frame *frame, const struct host_binding *binding)
@@ -97,7 +132,7 @@ static const struct tdm_expr *value_of(struct host_frame *frame, const struct ho
 	const struct tdm_expr *value = host_eval(&inner, own->node);
 	value = host_declared(&inner, own->type, own->name, value);
 	own->is_busy = false;
-	own->value = own->is_argument ? value : as_variable(frame->host, own->name, value);
+	own->value = own->is_argument ? value : as_variable(frame->host, own, value);
 	return own->value;
 }
 
@@ -182,11 +217,34 @@ const struct tdm_expr *host_lookup(struct host_frame *frame, struct tdm_str name
 	return find(frame, frame->env, NULL, name, &ignored);
 }
 
+const struct tdm_expr *host_helpers_value(struct host_frame *frame, struct tdm_str name)
+{
+	for (const struct host_binding *b = frame->env; b != NULL; b = b->next)
+		if ((b->kind == HOST_VALUE || b->kind == HOST_LAZY) && tdm_str_eq(b->name, name))
+			return b->is_helpers && !b->is_busy ? host_lookup(frame, name) : NULL;
+	return NULL;
+}
+
 static const struct tdm_expr *choose(
 	struct host *host, const struct tdm_expr *condition, const struct tdm_expr *a, const struct tdm_expr *b)
 {
 	return tdm_expr_make(host->arena, TDM_EXPR_CHOOSE, (struct tdm_str){ "", 0 },
 		(const struct tdm_expr *[]){ condition, a, b }, 3);
+}
+
+static struct host_made *last_twin(struct host *host, struct host_made *made)
+{
+	for (; made->twin != NULL; made = made->twin)
+		host->steps++;
+	return made;
+}
+
+/* Joins the chains of two objects, unless they have been: then they have the same end. */
+static void add_twin(struct host *host, struct host_made *made, struct host_made *other)
+{
+	struct host_made *end = last_twin(host, made);
+	if (end != last_twin(host, other))
+		end->twin = other;
 }
 
 /* The fields of two objects, one by one; what only one of them has is chosen against nothing. */
@@ -213,6 +271,8 @@ static const struct tdm_expr *merge_objects(
 	struct host_made *made = host_made_of(a), *other = host_made_of(b);
 	if (made != NULL && other != NULL && made != other && made->type <= TDM_SHAPE_CB_CONFIG)
 		other->is_replaced = true; /* one of them is handed over, for both */
+	else if (made != NULL && other != NULL)
+		add_twin(host, made, other);
 	return result;
 }
 

@@ -162,16 +162,24 @@ static const struct tdm_expr *eval_pointer(struct host_frame *frame, uint32_t no
 static const struct tdm_expr *eval_choice(struct host_frame *frame, uint32_t node)
 {
 	const struct tdm_syntax *syntax = frame->source->syntax;
+	uint32_t arms[] = { tdm_node_with_role(syntax, node, TDM_ROLE_consequence),
+		tdm_node_with_role(syntax, node, TDM_ROLE_alternative) };
 	const struct tdm_expr *condition = host_eval(frame, tdm_node_with_role(syntax, node, TDM_ROLE_condition));
-	const struct tdm_expr *a = host_eval(frame, tdm_node_with_role(syntax, node, TDM_ROLE_consequence));
-	const struct tdm_expr *b = host_eval(frame, tdm_node_with_role(syntax, node, TDM_ROLE_alternative));
+	int64_t number;
+	if (tdm_expr_value(condition, frame->host->walk->settings, &number) == 0)
+		return host_eval(frame, arms[number != 0 ? 0 : 1]);
+	const struct tdm_expr *values[2];
+	if (frame->is_eager && (host_has_effects(frame->source, arms[0]) || host_has_effects(frame->source, arms[1]))) {
+		host_eval_arms(frame, node, condition, values);
+	} else {
+		values[0] = host_eval(frame, arms[0]);
+		values[1] = host_eval(frame, arms[1]);
+	}
+	const struct tdm_expr *a = values[0], *b = values[1];
 	if (condition->op == TDM_EXPR_NOTHING || a->op == TDM_EXPR_NOTHING || b->op == TDM_EXPR_NOTHING)
 		return host_unknown(frame, node);
 	if (a->op == TDM_EXPR_OBJECT || b->op == TDM_EXPR_OBJECT)
 		return host_merge(frame->host, condition, a, b);
-	int64_t number;
-	if (tdm_expr_value(condition, frame->host->walk->settings, &number) == 0)
-		return number != 0 ? a : b;
 	return tdm_expr_make(
 		frame->host->arena, TDM_EXPR_CHOOSE, no_text, (const struct tdm_expr *[]){ condition, a, b }, 3);
 }
@@ -245,8 +253,8 @@ static const struct tdm_expr *eval_list(struct host_frame *frame, uint32_t node)
 	for (TDM_NODE_CHILDREN(child, syntax, node)) {
 		args[i] = host_eval(frame, child);
 		struct host_made *made = host_made_of(args[i++]);
-		if (made != NULL && frame->is_eager)
-			made->latest = args[i - 1]; /* it is handed over as it is now */
+		if (frame->is_eager)
+			host_set_latest(made, args[i - 1]); /* it is handed over as it is now */
 	}
 	return tdm_expr_make(frame->host->arena, TDM_EXPR_LIST, no_text, args, i);
 }
@@ -275,6 +283,7 @@ static const struct tdm_expr *eval_update(struct host_frame *frame, uint32_t nod
 	int64_t number;
 	if (tdm_expr_value(after, NULL, &number) == 0)
 		after = tdm_expr_number(frame->host->arena, number);
+	after = host_shortened(frame->host, tdm_node_text(syntax, argument), after);
 	if (frame->is_eager)
 		host_assign(frame, argument, after);
 	return is_prefix ? after : before;

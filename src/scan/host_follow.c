@@ -11,18 +11,54 @@
 
 static const struct tdm_str no_text = { "", 0 };
 
+/* The condition under which a branch is taken, as far as it is of the function itself. */
+static const struct tdm_expr *path_condition(const struct host_frame *frame, const struct host_branch *branch)
+{
+	const struct tdm_expr *condition = branch->condition;
+	for (branch = branch->outer; branch != NULL && branch != frame->base_branch; branch = branch->outer)
+		condition = tdm_expr_binary(frame->host->arena, TDM_EXPR_AND, branch->condition, condition);
+	return condition;
+}
+
+static bool is_conditional(const struct host_frame *frame, const struct host_return *r)
+{
+	return r->branch != NULL && r->branch != frame->base_branch;
+}
+
 /* What a function returned: the last value, and before it those that conditions chose. */
 const struct tdm_expr *host_results(struct host_frame *frame)
 {
 	const struct tdm_expr *result = NULL;
 	for (struct host_return *r = frame->returns; r != NULL; r = r->next) {
-		if (r->branch == frame->base_branch || result == NULL) {
-			result = r->value;
+		if (r->value == NULL)
 			continue;
-		}
-		result = host_merge(frame->host, r->branch->condition, r->value, result);
+		result = result == NULL || !is_conditional(frame, r)
+				 ? r->value
+				 : host_merge(frame->host, path_condition(frame, r->branch), r->value, result);
 	}
 	return result != NULL ? result : &tdm_expr_nothing;
+}
+
+/* What the names stand for when a function has returned, from wherever it did. `entry`: its names at the beginning. */
+static void join_returns(struct host_frame *frame, const struct host_binding *entry)
+{
+	const struct host_return *r = frame->returns;
+	if (frame->has_ended && r != NULL) {
+		frame->env = r->env;
+		r = r->next;
+	}
+	for (; r != NULL; r = r->next) {
+		const struct host_binding *after = frame->env;
+		if (!is_conditional(frame, r) || (r->env == entry && after == entry))
+			continue;
+		frame->env = entry;
+		struct host_binding *binding = host_bind(frame, HOST_JOIN, no_text);
+		if (binding == NULL)
+			return;
+		binding->condition = path_condition(frame, r->branch);
+		binding->env = r->env;
+		binding->other = after;
+	}
 }
 
 static struct tdm_str parameter_name(const struct tdm_syntax *syntax, uint32_t declarator)
@@ -153,6 +189,28 @@ const struct host_site *host_site_of(struct host_frame *caller, uint32_t call, s
 	return site;
 }
 
+/* Walks the body of what is called, with its parameters bound. `definition`: NULL for a lambda. */
+static void walk_called(struct host_frame *frame, const struct tdm_definition *definition, uint32_t body)
+{
+	struct host *host = frame->host;
+	const struct host_binding *entry = frame->env;
+	const struct host_made *last = host->last;
+	uint64_t decided = host->decided;
+	host->active[host->calls++] = definition;
+	host_walk_body(frame, body);
+	host->calls--;
+	join_returns(frame, entry);
+	/* The arguments decided that nothing is created. */
+	if (host->last == last && host->decided != decided && frame->is_eager && frame->site != NULL)
+		host_mark_nothing(host, frame->site->byte);
+}
+
+static bool is_called_there(const struct host_frame *caller, uint32_t call)
+{
+	const struct tdm_syntax *syntax = caller->source->syntax;
+	return tdm_node_kind(syntax, tdm_node_with_role(syntax, call, TDM_ROLE_function)) == TDM_SYN_lambda_expression;
+}
+
 const struct tdm_expr *host_call_lambda(struct host_frame *caller, uint32_t call, const struct host_lambda *lambda,
 	const struct host_arguments *arguments)
 {
@@ -165,13 +223,12 @@ const struct tdm_expr *host_call_lambda(struct host_frame *caller, uint32_t call
 	const struct host_binding *base = lambda->source == caller->source ? caller->env : lambda->env;
 	struct tdm_str name =
 		host_last_name(caller->source, tdm_node_with_role(caller->source->syntax, call, TDM_ROLE_function));
-	frame.site = host_site_of(caller, call, name);
+	/* One that is called where it is written is no helper. */
+	frame.site = is_called_there(caller, call) ? caller->site : host_site_of(caller, call, name);
 	frame.env = base;
 	bind_arguments(&frame, list, caller, arguments);
 	settle_arguments(caller, &frame, base);
-	caller->host->active[caller->host->calls++] = NULL;
-	host_walk_body(&frame, tdm_node_with_role(syntax, lambda->node, TDM_ROLE_body));
-	caller->host->calls--;
+	walk_called(&frame, NULL, tdm_node_with_role(syntax, lambda->node, TDM_ROLE_body));
 	if (caller->is_eager)
 		hand_back(caller, &frame, list, arguments);
 	if (caller->is_eager && lambda->source == caller->source && caller->env == base) {
@@ -289,9 +346,7 @@ const struct tdm_expr *host_call_function(struct host_frame *caller, uint32_t ca
 	frame.site = host_site_of(caller, call, name);
 	bind_arguments(&frame, parameters, caller, arguments);
 	settle_arguments(caller, &frame, NULL);
-	host->active[host->calls++] = definition;
-	host_walk_body(&frame, body);
-	host->calls--;
+	walk_called(&frame, definition, body);
 	if (caller->is_eager)
 		hand_back(caller, &frame, parameters, arguments);
 	return host_results(&frame);

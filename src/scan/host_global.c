@@ -131,15 +131,22 @@ static bool is_wanted(const struct tdm_definition *d, bool is_enum)
 	return is_enum ? d->kind == TDM_DEFINES_ENUM : is_value;
 }
 
-/* The definition to believe: one of the same file, else the only one, else one of several that say the same. */
+/* The definition to believe: one of the same file, else the only one, else one of several that say the same. Where
+ * several say different things, they are in different namespaces or classes, and nobody knows which is meant. */
 static struct tdm_definition *pick(const struct host_frame *frame, struct tdm_str name, bool is_enum)
 {
 	const struct tdm_project *project = frame->host->walk->project;
 	struct tdm_definition *chosen = NULL;
 	for (struct tdm_definition *d = tdm_project_find_own(project, name, frame->source->file); d != NULL;
-		d = tdm_definition_next(d))
-		if (is_wanted(d, is_enum) && d->file == frame->source->file)
-			return d;
+		d = tdm_definition_next(d)) {
+		if (!is_wanted(d, is_enum) || d->file != frame->source->file)
+			continue;
+		if (chosen != NULL && !tdm_str_eq(chosen->text, d->text))
+			return NULL;
+		chosen = d;
+	}
+	if (chosen != NULL)
+		return chosen;
 	for (struct tdm_definition *d = tdm_project_find(project, name); d != NULL; d = tdm_definition_next(d)) {
 		if (!is_wanted(d, is_enum) || !is_visible(frame, d))
 			continue;

@@ -36,6 +36,12 @@ struct host_made *host_made_of(const struct tdm_expr *expr)
 	return expr->op == TDM_EXPR_OBJECT ? (struct host_made *)(uintptr_t)expr->opaque : NULL;
 }
 
+void host_set_latest(struct host_made *made, const struct tdm_expr *object)
+{
+	for (; made != NULL; made = made->twin)
+		made->latest = object;
+}
+
 bool host_is_null(const struct tdm_expr *expr)
 {
 	if (expr->op == TDM_EXPR_NUMBER)
@@ -397,8 +403,8 @@ static void push(struct host_frame *frame, uint32_t call, uint32_t target, uint3
 	struct host_made *made = host_made_of(value);
 	if (made != NULL && (made->type == TDM_SHAPE_CB_DESCRIPTOR || made->type == HOST_TYPE_KERNEL))
 		host_create(frame, value, NULL, call);
-	else if (made != NULL)
-		made->latest = value;
+	else
+		host_set_latest(made, value);
 	append(frame, target, value);
 }
 

@@ -24,7 +24,8 @@ enum {
 	HOST_MADE_MAX = 20000,    /* objects made in one function */
 	HOST_UNROLL_MAX = 32,     /* elements of a list that a loop is walked over */
 	HOST_CUTS_MAX = 16,       /* calls of helpers that call themselves, in one function */
-	HOST_ARGS_MAX = 32,       /* of a call */
+	HOST_ARGS_MAX = 64,       /* of a call */
+	HOST_TEXT_MAX = 2000,     /* characters of an unknown in the caller's names, about */
 	HOST_SPREAD_MAX = 60,     /* nodes of a variable's expression that are put in its place */
 };
 
@@ -45,6 +46,7 @@ struct host_binding {
 	uint8_t kind;                     /* enum host_binding_kind */
 	bool is_declaration;              /* ends with its block; else an assignment */
 	bool is_argument;                 /* LAZY: of a call; its value keeps the caller's names */
+	bool is_helpers;                  /* made in a helper: its name means nothing to the caller */
 	bool is_busy;                     /* it is being evaluated: its value needs itself */
 	const struct host_source *source; /* of `node` */
 	uint32_t node;                    /* LAZY: its value; JOIN: the condition; LOOP: the loop */
@@ -81,9 +83,11 @@ enum host_type { HOST_TYPE_KERNEL = TDM_SHAPE_COUNT, HOST_TYPE_NONE };
 /* An object that describes a buffer or a kernel. Its expression is an OBJECT whose `opaque` is this. */
 struct host_made {
 	struct host_made *next;
-	uint8_t type;          /* enum tdm_shape, or HOST_TYPE_KERNEL */
-	uint32_t byte;         /* of the name of its type in the file; UINT32_MAX when it was made elsewhere */
-	uint32_t line;         /* of that, or of the call that led to it */
+	struct host_made
+		*twin; /* of another branch, in the same variable: what is set after the branches is set in both */
+	uint8_t type;  /* enum tdm_shape, or HOST_TYPE_KERNEL */
+	uint32_t byte; /* of the name of its type in the file; UINT32_MAX when it was made elsewhere */
+	uint32_t line; /* of that, or of the call that led to it */
 	struct host_site site; /* line 0: made in the function itself */
 	const struct host_branch *branch;
 	bool in_loop;
@@ -102,25 +106,35 @@ struct host_creation {
 	bool in_loop;
 };
 
+/* A function of the file that takes some of its arguments by references through which it may change them. */
+struct host_taker {
+	struct host_taker *next;
+	struct tdm_str name;
+	uint64_t taken; /* a bit for each parameter */
+};
+
 struct host {
 	struct tdm_file_walk *walk;
 	struct tdm_arena *arena;
 	struct host_source own;
+	struct host_taker *takers;
 	struct host_made *first, *last; /* of the function that is walked */
 	size_t made_count;
 	bool calls_creator; /* the function calls one that may create something and is not followed */
 	uint64_t steps;
 	uint32_t calls; /* nested */
 	uint32_t next_branch;
+	uint64_t decided; /* how many branches of helpers their callers' arguments decided */
 	const struct tdm_definition *active[HOST_CALLS_MAX];
 	uint32_t cut_sites[HOST_CUTS_MAX]; /* bytes of calls whose helper calls itself: not followed a second time */
 	uint32_t cut_count;
 };
 
 struct host_return {
-	struct host_return *next; /* the one before */
-	const struct tdm_expr *value;
+	struct host_return *next;     /* the one before */
+	const struct tdm_expr *value; /* NULL: there is none */
 	const struct host_branch *branch;
+	const struct host_binding *env;
 };
 
 struct host_frame {
@@ -147,8 +161,15 @@ struct host_arguments {
 /* host_env.c */
 struct host_binding *host_bind(struct host_frame *frame, enum host_binding_kind kind, struct tdm_str name);
 void host_bind_value(struct host_frame *frame, struct tdm_str name, const struct tdm_expr *value, bool is_declaration);
+void host_bind_loop(struct host_frame *frame, uint32_t node); /* what the node assigns is unknown afterwards */
 void host_leave_scope(struct host_frame *frame, const struct host_binding *base);
 const struct tdm_expr *host_lookup(struct host_frame *frame, struct tdm_str name); /* NULL: not a variable */
+/* The value of a helper's own variable; NULL when it is not one. */
+const struct tdm_expr *host_helpers_value(struct host_frame *frame, struct tdm_str name);
+/* Whether a value comes from the function's caller, and not only the condition that chooses it. `expr` may be NULL. */
+bool host_is_from_caller(const struct tdm_expr *expr);
+/* The value, or the variable's name where the value is too long to be shown in others. */
+const struct tdm_expr *host_shortened(struct host *host, struct tdm_str name, const struct tdm_expr *value);
 const struct tdm_expr *host_merge(
 	struct host *host, const struct tdm_expr *condition, const struct tdm_expr *a, const struct tdm_expr *b);
 
@@ -158,6 +179,7 @@ struct tdm_str host_squeezed(struct host *host, struct tdm_str text);           
 const struct tdm_expr *host_named(struct host *host, struct tdm_str text);      /* a name, copied */
 const struct tdm_expr *host_unknown(struct host_frame *frame, uint32_t node);   /* the node's text as a name */
 bool host_is_hot(const struct host_source *source, uint32_t node);              /* has a name that matters in it */
+bool host_has_effects(const struct host_source *source, uint32_t node);         /* or counts something up or down */
 
 /* host_eval.c */
 const struct tdm_expr *host_eval(struct host_frame *frame, uint32_t node);
@@ -194,7 +216,8 @@ const struct tdm_expr *host_track(
 	struct host_frame *frame, const struct tdm_expr *object, uint8_t type, uint32_t type_node);
 const struct tdm_expr *host_typed(struct host_frame *frame, const struct tdm_expr *value, uint32_t node);
 void host_create(struct host_frame *frame, const struct tdm_expr *object, const struct tdm_expr *cores, uint32_t node);
-struct host_made *host_made_of(const struct tdm_expr *expr); /* NULL when it is none */
+struct host_made *host_made_of(const struct tdm_expr *expr);                 /* NULL when it is none */
+void host_set_latest(struct host_made *made, const struct tdm_expr *object); /* `made` may be NULL */
 bool host_method(struct host_frame *frame, uint32_t call, struct tdm_str method, const struct tdm_expr **result);
 bool host_is_null(const struct tdm_expr *expr);
 /* A list whose last element is nothing is open: what comes after it is not known. */
@@ -208,13 +231,26 @@ const struct tdm_expr *host_field_value(struct tdm_str field, const struct tdm_e
 /* host_hot.c: the bytes of such names, ascending; *hot is the caller's. 0 or -ENOMEM */
 int host_find_hot(struct host *host, uint32_t **hot, size_t *count);
 
+/* host_taker.c */
+int host_find_takers(struct host *host); /* 0 or -ENOMEM */
+void host_forget_given(struct host_frame *frame, uint32_t call);
+
+/* host_branch.c */
+void host_walk_if(struct host_frame *frame, uint32_t node);
+void host_walk_switch(struct host_frame *frame, uint32_t node);
+/* Evaluates both arms of a `?:` whose effects count, each as a branch. */
+void host_eval_arms(
+	struct host_frame *frame, uint32_t node, const struct tdm_expr *condition, const struct tdm_expr *values[2]);
+
 /* host_walk.c */
+void host_walk(struct host_frame *frame, uint32_t node);
 void host_walk_body(struct host_frame *frame, uint32_t body);
 
 /* host_emit.c */
 bool host_is_helper(const struct host *host, struct tdm_str name); /* judged by what was made */
 int host_emit(struct host *host, struct tdm_str program, uint32_t line);
-void host_mark_call(struct host *host, uint32_t byte); /* a call in a lambda: its callers have the entries */
+void host_mark_call(struct host *host, uint32_t byte);    /* a call in a lambda: its callers have the entries */
+void host_mark_nothing(struct host *host, uint32_t byte); /* a call that creates nothing */
 void host_mark_helper_body(struct host *host, uint32_t start, uint32_t end);
 void host_facts(
 	struct host *host, const struct host_made *made, const struct tdm_expr *object, struct tdm_buffer_facts *facts);

@@ -37,9 +37,68 @@ const struct tdm_expr *host_named(struct host *host, struct tdm_str text)
 	return copy != NULL ? tdm_expr_name(host->arena, (struct tdm_str){ copy, text.len }) : &tdm_expr_nothing;
 }
 
+/* A helper's own variable as its caller would write it. False when there is nothing to write. */
+static bool add_value(const struct tdm_expr *value, bool is_alone, struct tdm_buf *out)
+{
+	bool is_scalar = value->op >= TDM_EXPR_ADD;
+	if (value->op == TDM_EXPR_NUMBER && value->text.len != 0)
+		tdm_buf_add(out, value->text.ptr, value->text.len);
+	else if (value->op == TDM_EXPR_NUMBER || value->op == TDM_EXPR_NAME || value->op == TDM_EXPR_FORMAT ||
+		 is_scalar) {
+		tdm_buf_puts(out, is_scalar && !is_alone ? "(" : "");
+		tdm_expr_print(value, out);
+		tdm_buf_puts(out, is_scalar && !is_alone ? ")" : "");
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* Whether a piece of a text stands by itself between brackets and commas, so that it needs no brackets of its own. */
+static bool is_alone(struct tdm_str text, size_t start, size_t end)
+{
+	while (start > 0 && strchr(" \t\n", text.ptr[start - 1]) != NULL)
+		start--;
+	while (end < text.len && strchr(" \t\n", text.ptr[end]) != NULL)
+		end++;
+	return (start == 0 || strchr("(,", text.ptr[start - 1]) != NULL) &&
+	       (end == text.len || strchr("),", text.ptr[end]) != NULL);
+}
+
+/* The text of a node of a helper, with the values of the helper's own variables in their place. */
+static struct tdm_str in_callers_terms(struct host_frame *frame, uint32_t node)
+{
+	const struct tdm_syntax *syntax = frame->source->syntax;
+	const char *text = syntax->text.ptr;
+	struct tdm_str whole = tdm_node_text(syntax, node);
+	uint32_t whole_start = syntax->nodes[node].start, at = whole_start, end = syntax->nodes[node].end;
+	struct tdm_buf out;
+	tdm_buf_init(&out);
+	for (uint32_t i = node; i < syntax->nodes[node].next && out.len < HOST_TEXT_MAX; i++) {
+		const struct tdm_node *n = &syntax->nodes[i];
+		if (tdm_node_kind(syntax, i) != TDM_SYN_identifier || n->start < at || n->role == TDM_ROLE_function)
+			continue;
+		const struct tdm_expr *value = host_helpers_value(frame, tdm_node_text(syntax, i));
+		size_t before = out.len;
+		if (value == NULL)
+			continue;
+		tdm_buf_add(&out, text + at, n->start - at);
+		if (add_value(value, is_alone(whole, n->start - whole_start, n->end - whole_start), &out))
+			at = n->end;
+		else
+			out.len = before;
+	}
+	tdm_buf_add(&out, text + at, end - at);
+	struct tdm_str result = host_squeezed(frame->host, tdm_buf_str(&out));
+	tdm_buf_done(&out);
+	return result;
+}
+
 const struct tdm_expr *host_unknown(struct host_frame *frame, uint32_t node)
 {
-	struct tdm_str text = host_squeezed(frame->host, tdm_node_text(frame->source->syntax, node));
+	struct tdm_str text = frame->site != NULL && frame->depth < HOST_DEPTH_MAX
+				      ? in_callers_terms(frame, node)
+				      : host_squeezed(frame->host, tdm_node_text(frame->source->syntax, node));
 	return text.len != 0 ? tdm_expr_name(frame->host->arena, text) : &tdm_expr_nothing;
 }
 
@@ -55,6 +114,13 @@ bool host_is_hot(const struct host_source *source, uint32_t node)
 			high = middle;
 	}
 	return low < source->hot_count && source->hot[low] < n->end;
+}
+
+bool host_has_effects(const struct host_source *source, uint32_t node)
+{
+	struct tdm_str text = tdm_node_text(source->syntax, node);
+	return host_is_hot(source, node) || memmem(text.ptr, text.len, "++", 2) != NULL ||
+	       memmem(text.ptr, text.len, "--", 2) != NULL;
 }
 
 struct tdm_str host_last_name(const struct host_source *source, uint32_t node)

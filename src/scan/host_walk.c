@@ -6,14 +6,12 @@
 
 static const struct tdm_str no_text = { "", 0 };
 
-static void walk(struct host_frame *frame, uint32_t node);
-
 static void walk_children(struct host_frame *frame, uint32_t node)
 {
 	for (TDM_NODE_CHILDREN(child, frame->source->syntax, node)) {
 		if (frame->has_ended)
 			return;
-		walk(frame, child);
+		host_walk(frame, child);
 	}
 }
 
@@ -41,13 +39,6 @@ static uint32_t declared_name(const struct tdm_syntax *syntax, uint32_t declarat
 		declarator = inner != TDM_NODE_NONE ? inner : tdm_node_first(syntax, declarator);
 	}
 	return TDM_NODE_NONE;
-}
-
-static bool has_effects(const struct host_source *source, uint32_t node)
-{
-	struct tdm_str text = tdm_node_text(source->syntax, node);
-	return host_is_hot(source, node) || memmem(text.ptr, text.len, "++", 2) != NULL ||
-	       memmem(text.ptr, text.len, "--", 2) != NULL;
 }
 
 /* auto [a, b] = …: each name gets its part of a list. */
@@ -104,6 +95,29 @@ static bool is_made_of_known_type(const struct host_source *source, uint32_t typ
 	return host_type_of(host_last_name(source, type)) != HOST_TYPE_NONE;
 }
 
+/* Whether the parameters of a list have names: then it declares a function. */
+static bool has_names(const struct tdm_syntax *syntax, uint32_t list)
+{
+	for (TDM_NODE_CHILDREN(child, syntax, list))
+		if (tdm_node_with_role(syntax, child, TDM_ROLE_declarator) != TDM_NODE_NONE)
+			return true;
+	return false;
+}
+
+/* auto x{value}: the value, which other types show by themselves. "auto x = {value}" is a list. */
+static uint32_t bare_value(const struct host_source *source, uint32_t type, uint32_t declarator, uint32_t value)
+{
+	const struct tdm_syntax *syntax = source->syntax;
+	bool is_bare = tdm_node_kind(syntax, value) == TDM_SYN_initializer_list &&
+		       tdm_node_kind(syntax, type) == TDM_SYN_placeholder_type_specifier &&
+		       tdm_node_child_count(syntax, value) == 1 &&
+		       tdm_node_kind(syntax, tdm_node_first(syntax, value)) != TDM_SYN_initializer_pair;
+	uint32_t start = syntax->nodes[declarator].start;
+	return is_bare && memchr(syntax->text.ptr + start, '=', syntax->nodes[value].start - start) == NULL
+		       ? tdm_node_first(syntax, value)
+		       : value;
+}
+
 static void declare(struct host_frame *frame, uint32_t type, uint32_t declarator)
 {
 	const struct tdm_syntax *syntax = frame->source->syntax;
@@ -118,20 +132,25 @@ static void declare(struct host_frame *frame, uint32_t type, uint32_t declarator
 								   TDM_ROLE_declarator)) == TDM_SYN_array_declarator;
 	if (tdm_node_kind(syntax, declarator) == TDM_SYN_function_declarator) {
 		/* "Type name(a);" may be an object just as well. */
-		if (host_type_of(host_last_name(frame->source, type)) == TDM_SHAPE_CB_CONFIG) {
-			uint32_t list = tdm_node_with_role(syntax, declarator, TDM_ROLE_parameters);
+		uint32_t list = tdm_node_with_role(syntax, declarator, TDM_ROLE_parameters);
+		if (host_type_of(host_last_name(frame->source, type)) == TDM_SHAPE_CB_CONFIG &&
+			!has_names(syntax, list)) {
 			host_bind_value(
 				frame, name, host_declared(frame, type, name, host_config(frame, type, list)), true);
 		}
 		return;
 	}
+	/* "Type &name(a);" can only be a function. */
+	if (!has_value && tdm_node_of_kind(syntax, declarator, TDM_SYN_function_declarator) != TDM_NODE_NONE)
+		return;
 	bool is_parts = tdm_node_kind(syntax, name_node) == TDM_SYN_structured_binding_declarator;
-	bool is_eager = is_parts || (frame->is_eager && has_effects(frame->source, declarator)) ||
+	bool is_eager = is_parts || (frame->is_eager && host_has_effects(frame->source, declarator)) ||
 			is_made_of_known_type(frame->source, type);
 	if (value_node == TDM_NODE_NONE) {
 		host_bind_value(frame, name, empty_value(frame, type, name), true);
 		return;
 	}
+	value_node = bare_value(frame->source, type, declarator, value_node);
 	if (!is_eager || tdm_node_kind(syntax, value_node) == TDM_SYN_lambda_expression) {
 		const struct host_binding *env = frame->env;
 		struct host_binding *binding = host_bind(frame, HOST_LAZY, name);
@@ -151,16 +170,10 @@ static void declare(struct host_frame *frame, uint32_t type, uint32_t declarator
 		return;
 	}
 	value = host_declared(frame, is_array ? TDM_NODE_NONE : type, name, value);
-	bool is_atom = (value->op == TDM_EXPR_NAME && !value->is_parameter && !host_is_null(value)) ||
-		       value->op == TDM_EXPR_NOTHING;
+	bool is_atom =
+		(value->op == TDM_EXPR_NAME && !value->is_parameter && !host_is_null(value) && frame->site == NULL) ||
+		value->op == TDM_EXPR_NOTHING;
 	host_bind_value(frame, name, is_atom ? host_named(frame->host, name) : value, true);
-}
-
-static void bind_loop(struct host_frame *frame, uint32_t node)
-{
-	struct host_binding *binding = host_bind(frame, HOST_LOOP, no_text);
-	if (binding != NULL)
-		binding->node = node;
 }
 
 static bool has_lambda_argument(const struct tdm_syntax *syntax, uint32_t call)
@@ -170,7 +183,7 @@ static bool has_lambda_argument(const struct tdm_syntax *syntax, uint32_t call)
 }
 
 /* std::visit([&](auto& x) { n = x.n; }, …): nobody knows how often the function that gets a lambda calls it, so what it
- * assigns is unknown afterwards, as after a loop. */
+ * assigns is unknown afterwards, as after a loop; and so is what a function of the file takes by reference. */
 static void forget_assigned(struct host_frame *frame, uint32_t statement)
 {
 	const struct tdm_syntax *syntax = frame->source->syntax;
@@ -179,7 +192,9 @@ static void forget_assigned(struct host_frame *frame, uint32_t statement)
 		enum tdm_syntax_kind kind = tdm_node_kind(syntax, i);
 		bool is_taken = kind == TDM_SYN_call_expression && has_lambda_argument(syntax, i);
 		if (is_taken)
-			bind_loop(frame, i);
+			host_bind_loop(frame, i);
+		else if (kind == TDM_SYN_call_expression && frame->is_eager)
+			host_forget_given(frame, i);
 		i = is_taken || kind == TDM_SYN_lambda_expression ? syntax->nodes[i].next : i + 1;
 	}
 }
@@ -221,7 +236,7 @@ static void walk_expression(struct host_frame *frame, uint32_t node)
 		return;
 	enum tdm_syntax_kind kind = tdm_node_kind(syntax, expression);
 	bool matters = kind == TDM_SYN_assignment_expression || kind == TDM_SYN_update_expression ||
-		       kind == TDM_SYN_comma_expression || has_effects(frame->source, expression) ||
+		       kind == TDM_SYN_comma_expression || host_has_effects(frame->source, expression) ||
 		       (kind == TDM_SYN_call_expression && is_list_call(frame->source, expression));
 	if (matters)
 		host_eval(frame, expression);
@@ -233,92 +248,13 @@ static void walk_return(struct host_frame *frame, uint32_t node)
 {
 	uint32_t value = tdm_node_first(frame->source->syntax, node);
 	struct host_return *r = tdm_arena_take(frame->host->arena, sizeof *r);
+	const struct tdm_expr *result =
+		value != TDM_NODE_NONE ? host_typed(frame, host_eval(frame, value), value) : NULL;
 	frame->has_ended = true;
-	if (r == NULL || value == TDM_NODE_NONE)
+	if (r == NULL)
 		return;
-	*r = (struct host_return){ frame->returns, host_typed(frame, host_eval(frame, value), value), frame->branch };
+	*r = (struct host_return){ frame->returns, result, frame->branch, frame->env };
 	frame->returns = r;
-}
-
-/* The condition of an `if`, without what it declares: if (auto x = …; x > 0). */
-static uint32_t condition_node(const struct tdm_syntax *syntax, uint32_t node)
-{
-	uint32_t clause = tdm_node_with_role(syntax, node, TDM_ROLE_condition);
-	uint32_t value = tdm_node_with_role(syntax, clause, TDM_ROLE_value);
-	return value != TDM_NODE_NONE ? value : clause;
-}
-
-static const struct host_branch *new_branch(
-	struct host_frame *frame, uint32_t id, uint32_t way, const struct tdm_expr *condition, struct tdm_str text)
-{
-	struct host_branch *branch = tdm_arena_take(frame->host->arena, sizeof *branch);
-	if (branch == NULL)
-		return frame->branch;
-	*branch = (struct host_branch){
-		.shown = { frame->branch != NULL ? &frame->branch->shown : NULL, id, way,
-			text.ptr != NULL ? text.ptr : "" },
-		.outer = frame->branch,
-		.condition = condition,
-	};
-	return branch;
-}
-
-/* Walks one branch in a copy of the frame. */
-static struct host_frame walk_branch(struct host_frame *frame, const struct host_branch *branch, uint32_t body)
-{
-	struct host_frame inner = *frame;
-	const struct host_binding *base = frame->env;
-	inner.branch = branch;
-	if (body != TDM_NODE_NONE)
-		walk(&inner, body);
-	host_leave_scope(&inner, base);
-	frame->returns = inner.returns;
-	return inner;
-}
-
-static void join(
-	struct host_frame *frame, uint32_t condition, const struct host_frame *then, const struct host_frame *otherwise)
-{
-	const struct host_binding *base = frame->env;
-	if (then->has_ended && otherwise->has_ended) {
-		frame->has_ended = true;
-	} else if (then->has_ended || otherwise->has_ended) {
-		frame->env = then->has_ended ? otherwise->env : then->env;
-	} else if (then->env != base || otherwise->env != base) {
-		struct host_binding *binding = host_bind(frame, HOST_JOIN, no_text);
-		if (binding == NULL)
-			return;
-		binding->node = condition;
-		binding->env = then->env;
-		binding->other = otherwise->env;
-	}
-}
-
-static void walk_if(struct host_frame *frame, uint32_t node)
-{
-	const struct tdm_syntax *syntax = frame->source->syntax;
-	struct host *host = frame->host;
-	const struct host_binding *base = frame->env;
-	uint32_t clause = tdm_node_with_role(syntax, node, TDM_ROLE_condition);
-	uint32_t declared = tdm_node_with_role(syntax, clause, TDM_ROLE_initializer);
-	uint32_t condition = condition_node(syntax, node), id = ++host->next_branch;
-	if (declared != TDM_NODE_NONE)
-		walk_children(frame, declared);
-	struct tdm_str text = host_squeezed(host, tdm_node_text(syntax, condition));
-	if (text.len > 2 && text.ptr[0] == '(' && text.ptr[text.len - 1] == ')')
-		text = (struct tdm_str){ tdm_arena_text(host->arena, (struct tdm_str){ text.ptr + 1, text.len - 2 }),
-			text.len - 2 };
-	struct host_frame pure = *frame;
-	pure.is_eager = host_is_hot(frame->source, condition);
-	const struct tdm_expr *value = host_eval(&pure, condition);
-	const struct tdm_expr *opposite = tdm_expr_make(host->arena, TDM_EXPR_NOT, no_text, &value, 1);
-	uint32_t body = tdm_node_with_role(syntax, node, TDM_ROLE_consequence);
-	uint32_t alternative = tdm_node_with_role(syntax, node, TDM_ROLE_alternative);
-	struct host_frame then = walk_branch(frame, new_branch(frame, id, 0, value, text), body);
-	struct host_frame otherwise = walk_branch(frame, new_branch(frame, id, 1, opposite, text), alternative);
-	join(frame, condition, &then, &otherwise);
-	if (declared != TDM_NODE_NONE)
-		host_leave_scope(frame, base);
 }
 
 /* The elements of a list that a range loop goes over one by one; NULL when it is not known, or creates something. */
@@ -345,7 +281,7 @@ static void walk_range(struct host_frame *frame, uint32_t node, const struct tdm
 			bind_parts(frame, name, list->args[i]);
 		else if (name != TDM_NODE_NONE)
 			host_bind_value(frame, tdm_node_text(syntax, name), list->args[i], true);
-		walk(frame, tdm_node_with_role(syntax, node, TDM_ROLE_body));
+		host_walk(frame, tdm_node_with_role(syntax, node, TDM_ROLE_body));
 		host_leave_scope(frame, base);
 		frame->has_ended = false;
 	}
@@ -365,8 +301,8 @@ static void walk_loop(struct host_frame *frame, uint32_t node)
 	uint32_t initializer = tdm_node_with_role(syntax, node, TDM_ROLE_initializer);
 	frame->in_loop = true;
 	if (initializer != TDM_NODE_NONE)
-		walk(frame, initializer);
-	bind_loop(frame, node);
+		host_walk(frame, initializer);
+	host_bind_loop(frame, node);
 	uint32_t variable = declared_name(syntax, tdm_node_with_role(syntax, node, TDM_ROLE_declarator));
 	if (variable != TDM_NODE_NONE && tdm_node_kind(syntax, variable) == TDM_SYN_structured_binding_declarator)
 		bind_parts(frame, variable, &tdm_expr_nothing);
@@ -375,27 +311,14 @@ static void walk_loop(struct host_frame *frame, uint32_t node)
 			host_named(frame->host, tdm_node_text(syntax, variable)), true);
 	uint32_t body = tdm_node_with_role(syntax, node, TDM_ROLE_body);
 	if (body != TDM_NODE_NONE)
-		walk(frame, body);
+		host_walk(frame, body);
 	frame->in_loop = was_in_loop;
 	frame->has_ended = false;
 	host_leave_scope(frame, base);
-	bind_loop(frame, node);
+	host_bind_loop(frame, node);
 }
 
-/* The cases of a switch are branches; what any of them assigns is unknown afterwards. */
-static void walk_switch(struct host_frame *frame, uint32_t node)
-{
-	const struct tdm_syntax *syntax = frame->source->syntax;
-	uint32_t body = tdm_node_with_role(syntax, node, TDM_ROLE_body), id = ++frame->host->next_branch, way = 0;
-	struct tdm_str text = host_squeezed(frame->host, tdm_node_text(syntax, condition_node(syntax, node)));
-	for (TDM_NODE_CHILDREN(child, syntax, body)) {
-		const struct host_branch *branch = new_branch(frame, id, way++, host_unknown(frame, child), text);
-		walk_branch(frame, branch, child);
-	}
-	bind_loop(frame, node);
-}
-
-static void walk(struct host_frame *frame, uint32_t node)
+void host_walk(struct host_frame *frame, uint32_t node)
 {
 	frame->host->walk->is_cut |= frame->host->steps > HOST_STEPS_MAX;
 	if (frame->depth >= HOST_DEPTH_MAX || frame->host->steps > HOST_STEPS_MAX)
@@ -415,7 +338,7 @@ static void walk(struct host_frame *frame, uint32_t node)
 		walk_return(frame, node);
 		break;
 	case TDM_SYN_if_statement:
-		walk_if(frame, node);
+		host_walk_if(frame, node);
 		break;
 	case TDM_SYN_for_statement:
 	case TDM_SYN_for_range_loop:
@@ -424,7 +347,7 @@ static void walk(struct host_frame *frame, uint32_t node)
 		walk_loop(frame, node);
 		break;
 	case TDM_SYN_switch_statement:
-		walk_switch(frame, node);
+		host_walk_switch(frame, node);
 		break;
 	case TDM_SYN_break_statement:
 	case TDM_SYN_continue_statement:
@@ -445,7 +368,7 @@ static void walk(struct host_frame *frame, uint32_t node)
 		break;
 	case TDM_SYN_call_expression: /* where a statement did not parse */
 	case TDM_SYN_assignment_expression:
-		if (has_effects(frame->source, node))
+		if (host_has_effects(frame->source, node))
 			host_eval(frame, node);
 		break;
 	default:
@@ -481,6 +404,18 @@ static struct tdm_str last_part(struct tdm_str name)
 	return name;
 }
 
+/* Whether callers follow a function of this file. Those that are too long, and those that name nothing that creates
+ * something, are not among the project's. */
+static bool is_followed(const struct host *host, struct tdm_str name)
+{
+	struct tdm_project *project = host->walk->project;
+	for (struct tdm_definition *d = project != NULL ? tdm_project_find(project, name) : NULL; d != NULL;
+		d = tdm_definition_next(d))
+		if (d->kind == TDM_DEFINES_FUNCTION && d->file == host->walk->file_idx)
+			return true;
+	return project == NULL;
+}
+
 static int walk_function(struct host *host, uint32_t node)
 {
 	const struct tdm_syntax *syntax = host->own.syntax;
@@ -496,7 +431,7 @@ static int walk_function(struct host *host, uint32_t node)
 	host_walk_body(&frame, body);
 	if (host->arena->failed)
 		return -ENOMEM;
-	if (host_is_helper(host, last_part(name))) {
+	if (host_is_helper(host, last_part(name)) && is_followed(host, last_part(name))) {
 		host_mark_helper_body(host, syntax->nodes[node].start, syntax->nodes[node].end);
 		return 0;
 	}
@@ -521,7 +456,7 @@ static int walk_file(struct host *host)
 			struct host_frame frame = { .host = host, .source = &host->own, .is_eager = true };
 			host->first = host->last = NULL;
 			host->steps = 0;
-			walk(&frame, i);
+			host_walk(&frame, i);
 			err = host_emit(host, tdm_str_of("(no function)"), 1);
 			i = syntax->nodes[i].next;
 		} else {
@@ -577,6 +512,8 @@ int tdm_host_walk(struct tdm_file_walk *file_walk)
 	int err = host_find_hot(&host, &hot, &count);
 	host.own.hot = hot;
 	host.own.hot_count = count;
+	if (err == 0)
+		err = host_find_takers(&host);
 	if (err == 0)
 		err = walk_file(&host);
 	if (err == 0 && file_walk->syntax->error_count != 0)

@@ -22,6 +22,16 @@ static struct tdm_str next_word(struct tdm_str *rest)
 	return word;
 }
 
+/* MakeDFB, MakeCircularBufferBFP16. */
+static bool is_camel_creator(struct tdm_str name)
+{
+	static const char *const nouns[] = { "CircularBuffer", "DataflowBuffer", "DFB", "CB", "Scratchpad" };
+	bool has_noun = false;
+	for (size_t i = 0; i < sizeof nouns / sizeof *nouns; i++)
+		has_noun |= name.len > 4 && memmem(name.ptr + 4, name.len - 4, nouns[i], strlen(nouns[i])) != NULL;
+	return has_noun && memcmp(name.ptr, "Make", 4) == 0;
+}
+
 bool tdm_name_is_creator(struct tdm_str name)
 {
 	static const char *const verbs[] = { "make", "create", "add", "push", "emit", "append", "build", "alloc",
@@ -29,6 +39,8 @@ bool tdm_name_is_creator(struct tdm_str name)
 	static const char *const nouns[] = { "cb", "cbs", "dfb", "dfbs", "circular", "scratchpad" };
 	struct tdm_str rest = name, word = next_word(&rest);
 	bool has_verb = false;
+	if (name.len != 0 && name.ptr[0] == 'M')
+		return is_camel_creator(name);
 	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
 		has_verb |= tdm_str_is(word, verbs[i]);
 	while (has_verb && rest.len != 0) {
@@ -53,12 +65,13 @@ bool tdm_name_is_helper(struct tdm_str name)
 struct tdm_name_meaning tdm_name_meaning(struct tdm_str name)
 {
 	/* Names that begin with other letters, or are as short, mean nothing here: most do. */
-	if (name.len < 3 || strchr("CDKSabcdekmprsw", name.ptr[0]) == NULL)
+	if (name.len < 3 || strchr("CDKMSabcdekmprsw", name.ptr[0]) == NULL)
 		return (struct tdm_name_meaning){ TDM_SENSE_NONE, 0 };
 	for (const struct known_name *known = known_names; known->name != NULL; known++)
 		if (known->name[0] == name.ptr[0] && tdm_str_is(name, known->name))
 			return known->meaning;
-	if (name.len >= 6 && memchr(name.ptr, '_', name.len) != NULL && tdm_name_is_creator(name))
+	bool may_create = name.ptr[0] == 'M' || (name.len >= 6 && memchr(name.ptr, '_', name.len) != NULL);
+	if (may_create && tdm_name_is_creator(name))
 		return (struct tdm_name_meaning){ TDM_SENSE_HELPER, TDM_SHAPE_HELPER };
 	return (struct tdm_name_meaning){ TDM_SENSE_NONE, 0 };
 }
@@ -67,8 +80,8 @@ bool tdm_look_quickly(struct tdm_str text)
 {
 	/* Every name of the table below has one of these in it, and so has every name that tdm_name_is_creator() knows.
 	 */
-	static const char *const parts[] = { "cb", "CB", "ircular", "ataflowBuffer", "dfb", "cratchpad", "Kernel",
-		"kernel_main", "_front(", "push_back(", "reserve_back(" };
+	static const char *const parts[] = { "cb", "CB", "ircular", "ataflowBuffer", "dfb", "DFB", "cratchpad",
+		"Kernel", "kernel_main", "_front(", "push_back(", "reserve_back(" };
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		if (memmem(text.ptr, text.len, parts[i], strlen(parts[i])) != NULL)
 			return true;

@@ -38,7 +38,7 @@ struct py_definition {
 	struct tdm_str class_name;  /* may be empty */
 	uint32_t node, frame;       /* frame: that it was defined in */
 	uint8_t state;              /* enum py_state */
-	bool is_lambda;
+	bool is_lambda, was_followed;
 	const struct py_definition *around; /* of a function in another one; NULL */
 	struct py_descriptor *first, *last; /* made by walking it by itself */
 };

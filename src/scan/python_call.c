@@ -390,6 +390,7 @@ static const struct tdm_expr *follow(
 	}
 	uint32_t body = tdm_node_with_role(py->syntax, definition->node, TDM_ROLE_body);
 	bind_arguments(at, &inner, tdm_node_with_role(py->syntax, definition->node, TDM_ROLE_parameters), arguments);
+	definition->was_followed = true;
 	py->calls++;
 	if (definition->is_lambda)
 		inner.result = py_eval(&inner, body);

@@ -94,7 +94,7 @@ static int emit(struct py *py)
 	int err = 0;
 	for (const struct py_definition *owner = py->first; owner != NULL; owner = owner->next)
 		for (const struct py_descriptor *made = owner->first; err == 0 && made != NULL; made = made->next) {
-			if (owner->state == PY_HELPER) {
+			if (owner->state == PY_HELPER && owner->was_followed) {
 				mark_place(py->walk->file, made->byte, NULL);
 				continue;
 			}

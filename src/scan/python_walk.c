@@ -409,21 +409,22 @@ static bool is_called(struct py *py, struct tdm_str name)
 	return tdm_map_find(&py->called, tdm_str_hash(name)) != TDM_MAP_NONE;
 }
 
-/* Whether it gets the index of a buffer from its caller. */
+/* Whether it gets the index of a buffer from its caller, as an argument and not as a member of one. */
 static bool is_told_index(const struct py_descriptor *made)
 {
 	bool has_format = made->formats != NULL && made->formats->op == TDM_EXPR_LIST && made->formats->arg_count != 0;
 	const struct tdm_expr *index = has_format ? tdm_expr_field(made->formats->args[0], "buffer_index") : NULL;
-	return index != NULL && tdm_expr_has_parameter(index);
+	return index != NULL && tdm_expr_has_parameter(index) &&
+	       (index->op != TDM_EXPR_NAME || memchr(index->text.ptr, '.', index->text.len) == NULL);
 }
 
-/* A helper gives a descriptor to its caller, or makes one, and only one, with the caller's index. */
+/* A helper gives a descriptor to its caller, or makes all of its own with the caller's indices. */
 static bool is_helper(struct py *py, const struct py_definition *definition, const struct tdm_expr *result)
 {
-	const struct py_descriptor *only =
-		definition->first != NULL && definition->first->next == NULL ? definition->first : NULL;
-	return py_descriptor_of(result) != NULL ||
-	       (only != NULL && is_told_index(only) && is_called(py, definition->name));
+	bool is_told = definition->first != NULL;
+	for (const struct py_descriptor *made = definition->first; made != NULL; made = made->next)
+		is_told &= is_told_index(made);
+	return py_descriptor_of(result) != NULL || (is_told && is_called(py, definition->name));
 }
 
 static void bind_parameters(struct py_at *at, uint32_t parameters)
