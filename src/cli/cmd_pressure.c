@@ -234,7 +234,9 @@ static int fit_model(struct request *r)
 static int analyze(struct request *r)
 {
 	size_t count = r->pattern_path != NULL ? 1 : r->size_count;
+	struct tdm_progress progress;
 	r->results = calloc(count + 1, sizeof *r->results);
+	r->size_count = count;
 	for (size_t i = 0; r->results != NULL && i < count; i++) {
 		const struct tdm_pressure_setup setup = { .a_tiles = r->sizes[i][0],
 			.b_tiles = r->sizes[i][1],
@@ -244,11 +246,14 @@ static int analyze(struct request *r)
 			.card = &r->card,
 			.speed = &r->speed,
 			.pattern = r->pattern_path != NULL ? &r->pattern : NULL,
-			.l1_used = r->l1_used };
-		if (tdm_pressure_analyze(&setup, &r->results[i]) != 0)
+			.l1_used = r->l1_used,
+			.progress = &progress };
+		tdm_progress_begin(&progress, "searching depths", TDM_ADVICE_WORK);
+		int err = tdm_pressure_analyze(&setup, &r->results[i]);
+		tdm_progress_end(&progress);
+		if (err != 0)
 			return tdm_cmd_error(r->cmd, "out of memory");
 	}
-	r->size_count = count;
 	return r->results == NULL ? tdm_cmd_error(r->cmd, "out of memory") : 0;
 }
 
@@ -314,7 +319,10 @@ static int run_request(struct request *r, struct tdm_args *args)
 	code = code != 0 ? code : fit_model(r);
 	code = code != 0 ? code : analyze(r);
 	code = code != 0 ? code : report_all(r);
+	for (size_t i = 0; r->results != NULL && i < r->size_count; i++)
+		tdm_pressure_done(&r->results[i]);
 	free(r->results);
+	tdm_pattern_done(&r->pattern);
 	if (r->fit_path != NULL)
 		tdm_perf_waits_done(&r->waits);
 	return code;

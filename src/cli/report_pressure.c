@@ -78,5 +78,7 @@ void tdm_report_pressure(
 		tdm_digest_take(&request->digest, &found, NULL);
 	}
 	tdm_budgets_done(&budgets);
+	for (size_t i = 0; p.results != NULL && i < p.count; i++)
+		tdm_pressure_done(&p.results[i]);
 	free(p.results);
 }

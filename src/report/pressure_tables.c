@@ -127,11 +127,11 @@ static void json_model(const struct tdm_field *field, struct tdm_json *json)
 	tdm_json_put_double(json, "tiles_per_s", m->tiles_per_s);
 	tdm_json_put_double(json, "bytes_per_s", m->bytes_per_s);
 	tdm_json_put_text(json, "deadlock", m->is_deadlocked ? m->deadlock : NULL);
-	tdm_json_put_text(json, "bottleneck", m->is_deadlocked ? NULL : s->pattern->kernels[m->bottleneck]);
+	tdm_json_put_text(json, "bottleneck", m->is_deadlocked ? NULL : s->pattern->kernels[m->bottleneck].name);
 	tdm_json_put_array(json, "kernels");
 	for (size_t i = 0; i < s->pattern->kernel_count; i++) {
 		tdm_json_object(json);
-		tdm_json_put_text(json, "name", s->pattern->kernels[i]);
+		tdm_json_put_text(json, "name", s->pattern->kernels[i].name);
 		tdm_json_put_double(json, "waits_for_pages_ns", m->kernels[i].pages_ns);
 		tdm_json_put_double(json, "waits_for_room_ns", m->kernels[i].room_ns);
 		tdm_json_put_double(json, "waits_for_network_ns", m->kernels[i].transfers_ns);
@@ -149,7 +149,7 @@ static void json_uneven(const struct tdm_field *field, struct tdm_json *json)
 	const struct tdm_strategy *s = field->row;
 	tdm_json_array(json);
 	for (size_t i = 0; i < s->pattern->buffer_count; i++)
-		if (s->depths[i] % tdm_pattern_step(s->pattern, i) != 0)
+		if (s->depths[i] % s->pattern->buffers[i].step != 0)
 			tdm_json_u64(json, s->pattern->buffers[i].index);
 	tdm_json_array_end(json);
 }
@@ -191,7 +191,7 @@ static void text_waits(const struct tdm_field *field, struct tdm_buf *out)
 	const struct tdm_strategy *s = field->row;
 	const struct tdm_model_result *m = &s->model;
 	for (size_t i = 0; i < s->pattern->kernel_count && m->ns > 0; i++)
-		tdm_buf_printf(out, "%s%s %.0f/%.0f/%.0f", i != 0 ? " " : "", s->pattern->kernels[i],
+		tdm_buf_printf(out, "%s%s %.0f/%.0f/%.0f", i != 0 ? " " : "", s->pattern->kernels[i].name,
 			100 * m->kernels[i].pages_ns / m->ns, 100 * m->kernels[i].room_ns / m->ns,
 			100 * m->kernels[i].transfers_ns / m->ns);
 }
@@ -199,7 +199,7 @@ static void text_waits(const struct tdm_field *field, struct tdm_buf *out)
 static void text_bottleneck(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct tdm_strategy *s = field->row;
-	tdm_cell_text(out, s->model.is_deadlocked ? "-" : s->pattern->kernels[s->model.bottleneck], true);
+	tdm_cell_text(out, s->model.is_deadlocked ? "-" : s->pattern->kernels[s->model.bottleneck].name, true);
 }
 
 static void text_fill(const struct tdm_field *field, struct tdm_buf *out)

@@ -100,7 +100,7 @@ static void put_uneven(const struct tdm_pressure_result *r, const struct tdm_ter
 {
 	for (size_t i = 0; i < r->strategy_count; i++)
 		for (size_t k = 0; k < r->pattern.buffer_count; k++) {
-			uint32_t depth = r->strategies[i].depths[k], step = tdm_pattern_step(&r->pattern, k);
+			uint32_t depth = r->strategies[i].depths[k], step = r->pattern.buffers[k].step;
 			if (depth % step == 0)
 				continue;
 			tdm_put_styled(out, term, TDM_STYLE_YELLOW, "Uneven");
