@@ -11,9 +11,9 @@
 enum {
 	SEARCH_TILES = 512,
 	SEARCH_ROUNDS = 16,
-	SEARCH_PAGES_MAX = 4194304,
+	SEARCH_STEPS_MAX = 48000000, /* of the simulation, in one run */
 	RUNS_MAX = 3000,
-	RUNS_MIN = 32, /* of the whole search, however long each is */
+	RUNS_MIN = 12, /* of the whole search, however long each is */
 	CURVE_STEP = 8,
 	TOGETHER_MAX = 8, /* buffers that are looked at one by one */
 	DEPTH_MAX = 65535
@@ -45,7 +45,7 @@ struct search {
 	size_t count;
 	struct tdm_model_result result; /* of the last run */
 	double goal;
-	double pages, work, left; /* pages of one run, of all, and those that are left */
+	double steps, work, left; /* of the simulation: in one run, in all, and those that are left */
 	struct tdm_cb_advice *advice;
 	bool failed; /* out of memory */
 	/* The nodes of the ordered search: a heap of indices, and which depths were seen. */
@@ -81,10 +81,10 @@ static bool fits(const struct search *s, const uint32_t *depths)
 static double rate(struct search *s, const uint32_t *depths)
 {
 	s->advice->runs++;
-	s->left -= s->pages;
+	s->left -= s->steps;
 	if (s->limits->progress != NULL)
-		tdm_progress_update(s->limits->progress,
-			(uint64_t)(fmin(1, 1 - s->left / s->work) * (double)TDM_ADVICE_WORK));
+		tdm_progress_update(
+			s->limits->progress, (uint64_t)(fmin(1, 1 - s->left / s->work) * (double)TDM_ADVICE_WORK));
 	if (s->failed || tdm_cb_model_run(&s->model, depths, false, &s->result) != 0) {
 		s->failed = true;
 		return 0;
@@ -152,12 +152,14 @@ static void shorten(struct tdm_cb_pattern *p, const struct tdm_cb_pattern *whole
 	try_length(p, whole, 1, 0);
 }
 
-static uint64_t pages_of(const struct tdm_cb_pattern *p)
+static double steps_of(const struct tdm_cb_model *m)
 {
-	uint64_t pages = 0;
-	for (size_t i = 0; i < p->buffer_count; i++)
-		pages += p->buffers[i].total;
-	return pages;
+	double steps = 1;
+	for (size_t i = 0; i < m->thread_count; i++) {
+		const struct tdm_cb_thread *t = &m->threads[i];
+		steps += (double)(t->head + t->tail) + (double)t->body * (double)t->repeat;
+	}
+	return steps;
 }
 
 static void set_bounds(struct search *s)
@@ -318,8 +320,7 @@ static bool search_greedily(struct search *s, uint32_t *depths)
 
 static void set_point(struct search *s, size_t place, const uint32_t *depths, double tiles_per_s)
 {
-	struct tdm_advice_point *point =
-		place < TDM_ADVICE_POINTS_MAX ? &s->advice->curve[place] : &s->advice->advised;
+	struct tdm_advice_point *point = place < TDM_ADVICE_POINTS_MAX ? &s->advice->curve[place] : &s->advice->advised;
 	uint32_t *copy = s->advice->depths + place * s->count;
 	memcpy(copy, depths, s->count * sizeof *depths);
 	*point = (struct tdm_advice_point){ copy, bytes_of(s, depths), tiles_per_s };
@@ -333,32 +334,32 @@ static void add_point(struct search *s, const uint32_t *depths, double tiles_per
 		set_point(s, a->point_count++, depths, tiles_per_s);
 }
 
-/* The wait from which a buffer is looked at alone: that of the eighth, if there are many. */
-static double long_wait(const struct search *s)
-{
-	double least = INFINITY;
-	if (s->count <= TOGETHER_MAX)
-		return 0;
-	for (int i = 0; i < TOGETHER_MAX; i++) {
-		double next = 0;
-		for (size_t k = 0; k < s->count; k++)
-			if (s->result.room_ns[k] < least)
-				next = fmax(next, s->result.room_ns[k]);
-		least = next;
-	}
-	return least;
-}
-
-/* Notes who was waited for in the last run, before the next one. */
+/* Notes who was waited for in the last run, before the next one: of many buffers, those that were waited for longest
+ * are looked at one by one. */
 static void note_waits(struct search *s)
 {
-	double from = long_wait(s);
-	size_t alone = 0;
-	for (size_t i = 0; i < s->count; i++) {
-		bool is_long = s->result.room_ns[i] >= from && alone < TOGETHER_MAX;
-		s->waits[i] = !is_waited_for(s, i) ? NO_WAIT : is_long ? LONG_WAIT : SHORT_WAIT;
-		alone += s->waits[i] == LONG_WAIT;
+	for (size_t i = 0; i < s->count; i++)
+		s->waits[i] = is_waited_for(s, i) ? SHORT_WAIT : NO_WAIT;
+	for (int k = 0; k < TOGETHER_MAX; k++) {
+		size_t longest = SIZE_MAX;
+		for (size_t i = 0; i < s->count; i++)
+			if (s->waits[i] == SHORT_WAIT && s->depths[i] < s->most[i] &&
+				(longest == SIZE_MAX || s->result.room_ns[i] > s->result.room_ns[longest]))
+				longest = i;
+		if (longest == SIZE_MAX)
+			return;
+		s->waits[longest] = LONG_WAIT;
 	}
+}
+
+/* Deepens the buffers that were waited for, at least as long as `wait` says. Returns whether there was one. */
+static bool deepen_waited(struct search *s, uint32_t *depths, uint8_t wait)
+{
+	bool moved = false;
+	for (size_t i = 0; i < s->count; i++)
+		if (s->waits[i] >= wait)
+			moved |= deepen(s, depths, i, steps_at_once(s, depths, i));
+	return moved;
 }
 
 /* One step of the curve: the buffer that gains most for its bytes, or all that are waited for. False: none helps. */
@@ -380,14 +381,15 @@ static bool climb(struct search *s, uint32_t *depths, double *now)
 		}
 		depths[i] = before;
 	}
-	bool moved = false;
-	for (size_t i = 0; i < s->count; i++)
-		if (i == best || (best == SIZE_MAX && s->waits[i] != NO_WAIT))
-			moved |= deepen(s, depths, i, steps_at_once(s, depths, i));
-	if (!moved || !fits(s, depths))
-		return false;
-	*now = rate(s, depths);
-	return true;
+	memcpy(s->now, depths, s->count * sizeof *depths);
+	bool moved = best != SIZE_MAX ? deepen(s, depths, best, steps_at_once(s, depths, best))
+				      : deepen_waited(s, depths, SHORT_WAIT);
+	if (!fits(s, depths)) {
+		memcpy(depths, s->now, s->count * sizeof *depths);
+		moved = best == SIZE_MAX && deepen_waited(s, depths, LONG_WAIT) && fits(s, depths);
+	}
+	*now = moved ? rate(s, depths) : *now;
+	return moved;
 }
 
 static void trace_curve(struct search *s)
@@ -494,13 +496,15 @@ static int run_search(struct search *s, const struct tdm_cb_pattern *whole, cons
 		return -ENOMEM;
 	shorten(&s->pattern, whole);
 	set_bounds(s);
-	s->pages = (double)pages_of(&s->pattern);
-	s->left = s->work = fmax((double)TDM_ADVICE_WORK, RUNS_MIN * s->pages);
-	s->advice->is_too_long = s->pages > SEARCH_PAGES_MAX;
 	int err = tdm_cb_model_init(&s->model, &s->pattern, speed);
-	if (err == 0 && !s->advice->is_too_long)
+	if (err != 0)
+		return err;
+	s->steps = steps_of(&s->model);
+	s->left = s->work = fmax((double)TDM_ADVICE_WORK, RUNS_MIN * s->steps);
+	s->advice->is_too_long = s->steps > SEARCH_STEPS_MAX;
+	if (!s->advice->is_too_long)
 		advise(s);
-	return s->failed ? -ENOMEM : err;
+	return s->failed ? -ENOMEM : 0;
 }
 
 int tdm_cb_advise(const struct tdm_cb_pattern *pattern, const struct tdm_core_speed *speed,

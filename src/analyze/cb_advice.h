@@ -5,8 +5,8 @@
  * More pages never make a run slower, and more pages of a buffer whose producer never waited for room change nothing.
  * So each depth has a lower bound, with all others at their largest; from there the search looks at depths in the order
  * of their bytes, and deepens only buffers whose producers waited. The first that is fast enough is the smallest. If
- * there are too many to look at, it deepens the buffers that were waited for longest, and then shrinks each as far as it
- * goes. The work of the whole search is bounded, whatever the pattern: what it has no time for, it leaves as it is.
+ * there are too many to look at, it deepens the buffers that were waited for longest, and then shrinks each as far as
+ * it goes. The work of the whole search is bounded, whatever the pattern: what it has no time for, it leaves as it is.
  */
 #ifndef TDM_ANALYZE_CB_ADVICE_H
 #define TDM_ANALYZE_CB_ADVICE_H
@@ -16,17 +16,17 @@
 
 enum { TDM_ADVICE_POINTS_MAX = 48 };
 
-/* Pages that the runs of a search push together, about. */
-#define TDM_ADVICE_WORK UINT64_C(60000000)
+/* Steps of the simulation that a search takes, about. */
+#define TDM_ADVICE_WORK UINT64_C(300000000)
 
 /* The share of the best throughput that is good enough. */
 #define TDM_ADVICE_GOAL 0.99
 
 struct tdm_advice_limits {
-	uint64_t l1_bytes; /* for all buffers together; TDM_BYTES_UNKNOWN: no limit */
-	uint64_t align;    /* of the start of each buffer; 0: 1 */
-	uint32_t pages;    /* of one buffer; 0: no limit */
-	struct tdm_progress *progress; /* counts pages of TDM_ADVICE_WORK; NULL: none is shown */
+	uint64_t l1_bytes;             /* for all buffers together; TDM_BYTES_UNKNOWN: no limit */
+	uint64_t align;                /* of the start of each buffer; 0: 1 */
+	uint32_t pages;                /* of one buffer; 0: no limit */
+	struct tdm_progress *progress; /* counts to TDM_ADVICE_WORK; NULL: none is shown */
 };
 
 /* Depths and what they give; the next point of a curve has more bytes and is faster. */
@@ -43,7 +43,7 @@ struct tdm_cb_advice {
 	struct tdm_advice_point curve[TDM_ADVICE_POINTS_MAX];
 	size_t point_count;
 	uint32_t *depths; /* of all points */
-	uint64_t tiles; /* of the runs of the search, which may be shorter than the pattern's */
+	uint64_t tiles;   /* of the runs of the search, which may be shorter than the pattern's */
 	size_t runs;
 	bool is_smallest;   /* nothing smaller is as fast; else the search ended early */
 	bool is_cut;        /* the search ended before it reached the goal: this is the best that it saw */

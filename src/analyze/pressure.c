@@ -47,22 +47,21 @@ void tdm_strategy_tiles(enum tdm_strategy_name name, uint64_t tiles_per_shard, u
 /* The workload as a pattern: an A tile, then all B tiles, which are added to it one by one. 0 or -ENOMEM. */
 static int make_pattern(struct tdm_pressure_result *r)
 {
-	static const char format[] =
-		"name addition\ntiles %" PRIu64 "\n"
-		"buffer 0 pages=%d page=%" PRIu64 " total=%" PRIu64 "\n"
-		"buffer 1 pages=%d page=%" PRIu64 " total=%" PRIu64 "\n"
-		"buffer 2 pages=%d page=%" PRIu64 " total=%" PRIu64 "\n"
-		"buffer 16 pages=%d page=%" PRIu64 " total=%" PRIu64 "\n"
-		"kernel reader read push=0\nkernel reader read push=1 times=%" PRIu64 "\n"
-		"kernel compute compute op=copy pop=0 push=2\n"
-		"kernel compute compute op=add pop=1,2 push=2 times=%" PRIu64 "\n"
-		"kernel compute compute op=copy pop=2 push=16\nkernel writer write pop=16\n";
+	static const char format[] = "name addition\ntiles %" PRIu64 "\n"
+				     "buffer 0 pages=%d page=%" PRIu64 " total=%" PRIu64 "\n"
+				     "buffer 1 pages=%d page=%" PRIu64 " total=%" PRIu64 "\n"
+				     "buffer 2 pages=%d page=%" PRIu64 " total=%" PRIu64 "\n"
+				     "buffer 16 pages=%d page=%" PRIu64 " total=%" PRIu64 "\n"
+				     "kernel reader read push=0\nkernel reader read push=1 times=%" PRIu64 "\n"
+				     "kernel compute compute op=copy pop=0 push=2\n"
+				     "kernel compute compute op=add pop=1,2 push=2 times=%" PRIu64 "\n"
+				     "kernel compute compute op=copy pop=2 push=16\nkernel writer write pop=16\n";
 	uint64_t a = tdm_min(r->tiles_per_shard, MODEL_A_MAX), b = tdm_min(r->setup.b_tiles, MODEL_B_MAX);
 	uint64_t page = r->setup.tile_bytes;
 	struct tdm_core_speed speed = *r->setup.speed;
 	char text[1024];
-	snprintf(text, sizeof text, format, a * b, CONSTANT_TILES, page, a, CONSTANT_TILES, page, a * b,
-		CONSTANT_TILES, page, a * (b + 1), CONSTANT_TILES, page, a, b, b);
+	snprintf(text, sizeof text, format, a * b, CONSTANT_TILES, page, a, CONSTANT_TILES, page, a * b, CONSTANT_TILES,
+		page, a * (b + 1), CONSTANT_TILES, page, a, b, b);
 	return tdm_pattern_parse(tdm_str_of(text), &r->pattern, &speed, NULL);
 }
 
@@ -106,6 +105,13 @@ static void set_l1(struct tdm_pressure_result *r)
 	r->l1_left = !is_known ? TDM_BYTES_UNKNOWN : r->l1_usable - tdm_min(r->l1_usable, r->setup.l1_used);
 	r->firmware_bytes = tdm_card_get(card, TDM_CARD_MAP_END);
 	r->kernel_bytes = tdm_card_get(card, TDM_CARD_KERNEL_CONFIG);
+}
+
+static void count_beyond(struct tdm_pressure_result *r)
+{
+	r->card_buffers = tdm_card_get(r->setup.card, TDM_CARD_CB_COUNT);
+	for (size_t i = 0; i < r->pattern.buffer_count; i++)
+		r->beyond_card += r->pattern.buffers[i].index >= r->card_buffers;
 }
 
 static uint64_t align_of(const struct tdm_pressure_result *r)
@@ -216,6 +222,7 @@ int tdm_pressure_analyze(const struct tdm_pressure_setup *setup, struct tdm_pres
 	if (err != 0)
 		return err;
 	set_l1(r);
+	count_beyond(r);
 	set_needs(r);
 	add_rules(r);
 	err = add_advised(r);

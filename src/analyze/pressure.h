@@ -54,6 +54,8 @@ struct tdm_pressure_result {
 	uint32_t *depths;                      /* of all strategies */
 	uint64_t l1_usable, l1_left;           /* for circular buffers; TDM_BYTES_UNKNOWN */
 	uint64_t firmware_bytes, kernel_bytes; /* the latter: what all kernels of a program may take */
+	uint64_t card_buffers;                 /* circular buffers of a core; TDM_BYTES_UNKNOWN */
+	size_t beyond_card;                    /* buffers of the pattern with an index that the card does not have */
 	const char *workload;                  /* its class; NULL: unknown */
 	const char *behaviour;                 /* what the guide expects of the class */
 	struct tdm_strategy strategies[TDM_STRATEGIES];

@@ -65,6 +65,16 @@ static void find_failure(const struct tdm_pressure_result *r, const struct tdm_s
 		tdm_format_bytes_short(left, sizeof left, r->l1_left));
 }
 
+static void find_beyond(const struct tdm_pressure_result *r, struct tdm_findings *found)
+{
+	if (r->beyond_card == 0)
+		return;
+	tdm_findings_remark(found, TDM_FINDING_BROKEN, "not_on_card", r->pattern.name);
+	tdm_findings_figure(found, "buffers", TDM_UNIT_COUNT, r->beyond_card);
+	tdm_findings_say(found, "%zu of its %zu buffers have an index that %s does not have: it has 0 to %" PRIu64,
+		r->beyond_card, r->pattern.buffer_count, r->setup.card->full_name, r->card_buffers - 1);
+}
+
 static void find_advice(const struct tdm_pressure_result *r, struct tdm_findings *found)
 {
 	const struct tdm_strategy *s = tdm_pressure_strategy(r, TDM_STRATEGY_ADVISED);
@@ -81,6 +91,8 @@ static void find_advice(const struct tdm_pressure_result *r, struct tdm_findings
 
 void tdm_pressure_find(const struct tdm_pressure_result *results, size_t count, struct tdm_findings *found)
 {
+	for (size_t i = 0; i < count; i++)
+		find_beyond(&results[i], found);
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < results[i].strategy_count; k++)
 			find_failure(&results[i], &results[i].strategies[k], found);

@@ -154,13 +154,9 @@ static int make_world(struct request *r)
 
 static int check_pattern(const struct request *r)
 {
-	uint64_t count = tdm_card_get(&r->card, TDM_CARD_CB_COUNT),
-		 pages = tdm_card_get(&r->card, TDM_CARD_CB_MAX_PAGES);
+	uint64_t pages = tdm_card_get(&r->card, TDM_CARD_CB_MAX_PAGES);
 	for (size_t i = 0; i < r->pattern.buffer_count; i++) {
 		const struct tdm_pattern_buffer *b = &r->pattern.buffers[i];
-		if (b->index >= count)
-			return tdm_cmd_error(r->cmd, "%s:%" PRIu64 ": buffer %" PRIu32 ": %s has buffers 0 to %" PRIu64,
-				r->pattern_path, b->line, b->index, r->card.full_name, count - 1);
 		if (b->pages > pages)
 			return tdm_cmd_error(r->cmd,
 				"%s:%" PRIu64 ": buffer %" PRIu32 " has %" PRIu32 " pages, and %s allows %" PRIu64,

@@ -38,6 +38,7 @@ static void set_term(struct request *r)
 {
 	struct tdm_report_request *report = &r->report;
 	report->term = tdm_cmd_term(r->ascii, r->no_colour);
+	report->term.folds = true;
 	report->is_piped = r->output != NULL || isatty(STDOUT_FILENO) != 1;
 	if (r->output != NULL || report->digest.form == TDM_DIGEST_MARKDOWN)
 		report->term.colour = false;

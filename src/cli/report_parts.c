@@ -87,6 +87,7 @@ void tdm_report_simulate(
 			.skipped = refused,
 			.is_cut = source->is_cut,
 			.ascii = !request->term.utf8,
+			.width = request->term.width,
 			.place = "line" };
 		part->is_empty = replay->space_count == 0;
 		if (!part->is_empty)

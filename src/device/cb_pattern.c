@@ -178,8 +178,8 @@ static int check_stage(const struct tdm_cb_pattern *p, const struct tdm_pattern_
 	const struct tdm_pattern_kernel *kernel = &p->kernels[s->kernel];
 	bool is_only = kernel->first == kernel->last;
 	if (s->pushes.count + s->pops.count == 0)
-		return tdm_diag_set(diag, TDM_EREFUSED, s->line, 0, "%s uses no buffer: add pop=N or push=N",
-			kernel->name);
+		return tdm_diag_set(
+			diag, TDM_EREFUSED, s->line, 0, "%s uses no buffer: add pop=N or push=N", kernel->name);
 	if ((s->work == TDM_STAGE_READ && s->pops.count != 0) || (s->work == TDM_STAGE_WRITE && s->pushes.count != 0))
 		return tdm_diag_set(diag, TDM_EREFUSED, s->line, 0,
 			"%s %s: a kernel that does both is two kernels, or a computation", kernel->name,

@@ -170,8 +170,8 @@ static int take_uses(struct parser *ps, struct tdm_str value, struct tdm_pattern
 		const char *comma = value.len != 0 ? memchr(value.ptr, ',', value.len) : NULL;
 		struct tdm_str one = { value.ptr, comma != NULL ? (size_t)(comma - value.ptr) : value.len };
 		if (p->use_count == TDM_PATTERN_USES_MAX)
-			return REFUSE(ps, one, "all kernels together pop and push at most %d buffers",
-				TDM_PATTERN_USES_MAX);
+			return REFUSE(
+				ps, one, "all kernels together pop and push at most %d buffers", TDM_PATTERN_USES_MAX);
 		if (tdm_reserve(&p->uses, &p->use_cap, p->use_count + 1, sizeof *p->uses) != 0)
 			return out_of_memory(ps);
 		int err = take_use(ps, one, &p->uses[p->use_count]);

@@ -45,11 +45,36 @@ One report about everything that is given. Findings come first, the worst first,
   ── 3. simulate demo.trace ──────────────────────────────────────────────────────
   ── 4. info add_l1.json ─────────────────────────────────────────────────────────
 
-A part is exactly what its command prints.
+A part is exactly what its command prints, if the terminal is wide enough for it.
 
-  $ part() { sed -n "/^── $1\. /,/^── /p" all.txt | sed '1,2d; /^──/,$d'; echo ---; }
-  $ diff <(part 1) <(tidemark info demo.log; echo; echo ---) && diff <(part 3) <(tidemark simulate demo.trace; echo; echo ---) && echo same
+  $ COLUMNS=300 tidemark report demo.log tinyllama.log demo.trace add_l1.json > wide.txt
+  $ part() { sed -n "/^── $1\. /,/^── /p" wide.txt | sed '1,2d; /^──/,$d'; echo ---; }
+  $ diff <(part 1) <(COLUMNS=300 tidemark info demo.log; echo; echo ---) && diff <(part 3) <(tidemark simulate demo.trace; echo; echo ---) && echo same
   same
+
+On a narrow terminal sentences wrap, and the columns of a wide table go on below it.
+
+  $ wider() { python3 -c 'import sys; [print(line, end="") for line in sys.stdin if len(line) > int(sys.argv[1]) + 1]' $1; }
+  $ COLUMNS=40 tidemark report 16 16 demo.trace | sed -n '/^part/,/^── 1/p; /^Class/,/^$/p'
+  part command   about        errors
+     1 pressure  16 16             0
+     2 simulate  demo.trace        1
+  part warnings notes
+     1        2     2
+     2        0     0
+  
+  ── 1. pressure 16 16 ───────────────────
+  Class          medium: balanced
+                 allocation: good
+                 performance, some
+                 pressure
+  L1 of a core   1464 KiB: firmware 34.19
+                 KiB, kernels up to 69
+                 KiB; 1.33 MiB left for
+                 circular buffers
+  
+  $ COLUMNS=40 tidemark report 16 16 --multi | wider 40
+  $ tidemark report 16 16 --multi demo.trace demo.log | wider 80
 
 In Markdown, as the summary of a CI job; and in JSON.
 
@@ -226,21 +251,20 @@ Exit codes: errors and warnings only count if the user says so.
 
 This machine, if nothing is named; with a program that has ended without freeing.
 
-  $ tidemark report | calm
+  $ COLUMNS=200 tidemark report | calm | sed 's/──*$/──/'
   Report         0 errors, 0 warnings, 0 notes in 2 parts
   
   part command   about        errors warnings notes
      1 status    this machine      0        0     0
      2 leaks     this machine      0        0     0
   
-  ── 1. status this machine ──────────────────────────────────────────────────────
+  ── 1. status this machine ──
   
   tidemark VERSION, TIME: 0 devices, 0 processes
   
-  No card and no tracked process is visible: try 'tidemark demo', which needs no
-  card, and see 'tidemark doctor', which says what was looked for.
+  No card and no tracked process is visible: try 'tidemark demo', which needs no card, and see 'tidemark doctor', which says what was looked for.
   
-  ── 2. leaks this machine ───────────────────────────────────────────────────────
+  ── 2. leaks this machine ──
   
   no ledgers in ./shm: no tracked program runs, and none has left buffers behind
   (a program is tracked when it uses libtidemark and TIDEMARK=1 is set; 'tidemark run -- CMD' does that)
@@ -350,7 +374,8 @@ What cannot be reported is named, and the rest is reported: files that are missi
              -        0 B        0 B        0        1  BinaryNgDeviceOperation
   
   1 buffer was there before the capture began.
-  1 buffer from before the capture is in L1 without their bytes per core: figures for one core do not include them.
+  1 buffer from before the capture is in L1 without their bytes per core: figures
+    for one core do not include them.
   
   Could not be used
     cut.json: byte 1500, after node 4: the file ends too early

@@ -218,6 +218,29 @@ static void deadlocks_name_their_cycle(void **state)
 	tdm_model_result_done(&result);
 }
 
+/* A ring of kernels: the text says what fits, and how many more there are. */
+static void long_cycles_are_cut(void **state)
+{
+	(void)state;
+	enum { KERNELS = 40 };
+	struct tdm_model_result result = { 0 };
+	struct tdm_buf text;
+	tdm_buf_init(&text);
+	tdm_buf_puts(&text, "tiles 8\n");
+	for (unsigned i = 0; i < KERNELS; i++)
+		tdm_buf_printf(&text, "buffer %u pages=2\n", i);
+	for (unsigned i = 0; i < KERNELS; i++)
+		tdm_buf_printf(&text, "kernel k%u compute pop=%u push=%u\n", i, i, (i + 1) % KERNELS);
+	run_text(tdm_buf_str(&text).ptr, TDM_ARCH_WORMHOLE, &result);
+	tdm_buf_done(&text);
+	assert_true(result.is_deadlocked);
+	assert_non_null(strstr(result.deadlock, "waits for pages of buffer"));
+	const char *rest = strstr(result.deadlock, "; and ");
+	assert_non_null(rest);
+	assert_string_equal(rest, "; and 32 more that wait for one another");
+	tdm_model_result_done(&result);
+}
+
 static void the_last_round_may_be_smaller(void **state)
 {
 	(void)state;
@@ -251,6 +274,7 @@ int main(void)
 		cmocka_unit_test(constants_can_be_set),
 		cmocka_unit_test(many_cores_are_bound_by_dram),
 		cmocka_unit_test(deadlocks_name_their_cycle),
+		cmocka_unit_test(long_cycles_are_cut),
 		cmocka_unit_test(the_last_round_may_be_smaller),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,8 @@ static void a_whole_file_is_read(void **state)
 	assert_true(p.buffers[1].is_fixed && !p.buffers[0].is_fixed && p.buffers[2].index == 16);
 	assert_true(p.buffers[0].total == 64 && p.buffers[2].total == 32);
 	assert_true(p.buffers[0].producer == 0 && p.buffers[0].consumer == 1 && p.buffers[2].consumer == 2);
-	assert_true(p.stages[0].is_l1 && p.stages[0].pushes.count == 2 && tdm_pattern_use(&p, &p.stages[0].pushes, 1)->pages == 4);
+	assert_true(p.stages[0].is_l1 && p.stages[0].pushes.count == 2 &&
+		    tdm_pattern_use(&p, &p.stages[0].pushes, 1)->pages == 4);
 	assert_true(p.stages[1].op == TDM_TILE_MUL && p.stages[1].factor == 4 && isnan(p.stages[1].cycles));
 	assert_true(p.stages[2].is_flush && tdm_pattern_use(&p, &p.stages[2].pops, 0)->pages == 1);
 	assert_int_equal(p.kernels[1].rounds, 32);
