@@ -115,6 +115,7 @@ int tdm_model_fit(const struct tdm_cb_pattern *pattern, const struct tdm_perf_op
 	double calls = (double)op->measured;
 	*fit = (struct tdm_model_fit){ .operation = op->name,
 		.calls = op->measured,
+		.unmeasured = op->calls - op->measured,
 		.measured_ns = { (double)op->kernel_ns / calls, (double)op->front_ns / calls,
 			(double)op->back_ns / calls },
 		.transfers = 1,

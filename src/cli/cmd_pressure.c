@@ -223,6 +223,7 @@ static int fit_model(struct request *r)
 			r->pattern_path);
 	if (err != 0)
 		return tdm_cmd_error(r->cmd, "out of memory");
+	r->fit.refused = r->waits.refused;
 	r->has_fit = true;
 	return 0;
 }

@@ -35,6 +35,8 @@ static void put_fit(const struct tdm_model_fit *fit, struct tdm_json *json)
 	tdm_json_object(json);
 	tdm_json_put_text(json, "operation", fit->operation);
 	tdm_json_put_u64(json, "calls", fit->calls);
+	tdm_json_put_u64(json, "calls_without_waits", fit->unmeasured);
+	tdm_json_put_u64(json, "rows_refused", fit->refused);
 	tdm_json_put_double(json, "transfers_factor", fit->transfers);
 	tdm_json_put_double(json, "math_factor", fit->math);
 	tdm_json_put_double(json, "error_share", fit->error);

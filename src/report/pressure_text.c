@@ -228,6 +228,10 @@ static void put_fit(const struct tdm_model_fit *fit, const struct tdm_term *term
 		"%%\n",
 		TDM_COUNT_TEXT(fit->calls), tdm_plural(fit->calls), fit->transfers, fit->math, 100 * fit->error,
 		100 * fit->error_before);
+	if (fit->unmeasured != 0 || fit->refused != 0)
+		tdm_buf_printf(out, "%-*s%s call%s of it without both waits; %s row%s of the report refused\n",
+			TDM_LABEL_COLUMNS, "Not used", TDM_COUNT_TEXT(fit->unmeasured), tdm_plural(fit->unmeasured),
+			TDM_COUNT_TEXT(fit->refused), tdm_plural(fit->refused));
 	tdm_fit_rows(fit, rows);
 	table.above = "\n";
 	table.style = TDM_STYLE_BOLD;

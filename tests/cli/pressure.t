@@ -458,6 +458,7 @@ Measured waits.
   [2]
   $ sed 's/Relu,tt_dnn_device,1,0,1,.*/Relu,tt_dnn_device,1,0,1,0,0,0/; /^Other/d' ops_perf_results.csv >no_time.csv
   $ tidemark pressure --pattern relu.cb --fit no_time.csv
+  no_time.csv:2: DEVICE KERNEL DURATION [ns]: 0, but kernels that wait take time
   tidemark pressure: no_time.csv: no call has kernel time and both waits. The profiler measures waits if TT_METAL_PROFILER_SUM=1 is set while the program runs
   [2]
   $ sed 's/buffer 0 pages=4/buffer 0 pages=2/' relu.cb >stuck.cb
@@ -467,6 +468,44 @@ Measured waits.
   $ tidemark pressure --pattern relu.cb --fit relu.cb
   tidemark pressure: relu.cb is not a performance report (ops_perf_results...csv)
   [2]
+
+A report with all columns that the runtime's profiler writes, from two devices. A row that cannot be true is refused with its line.
+
+  $ cp $DATADIR/reports/ops_perf_results_sum.csv .
+  $ tidemark pressure --pattern relu.cb --fit ops_perf_results_sum.csv --operation UnaryDeviceOperation | sed -n '/^Fitted/,/^back/p'
+  ops_perf_results_sum.csv:9: DEVICE COMPUTE CB WAIT FRONT [ns]: 105500 on each of 1 core, longer than the kernels ran: 105000
+  ops_perf_results_sum.csv:10: DEVICE COMPUTE CB RESERVE BACK [ns]: 105200 on each of 2 cores, longer than the kernels ran: 105000
+  ops_perf_results_sum.csv:11: DEVICE KERNEL DURATION [ns]: 0, but kernels that wait take time
+  ops_perf_results_sum.csv:12: DEVICE COMPUTE CB WAIT FRONT [ns]: a negative number: '-40000'
+  ops_perf_results_sum.csv:13: DEVICE COMPUTE CB WAIT FRONT [ns]: not a number: 'inf'
+  Fitted to      UnaryDeviceOperation, 2 measured calls: transfers x0.89, math x1.48; mean error 0.6 % of the
+                 kernel time, before 7.5 %
+  Not used       4 calls of it without both waits; 3 rows of the report refused
+  
+  Time of  measured [ns]   fitted [ns]   before [ns]
+  kernel          105500        105492         93355
+  front            40500         42338         47055
+  back             44500         44414         49390
+  $ tidemark pressure --pattern relu.cb --fit ops_perf_results_sum.csv --operation UnaryDeviceOperation --json 2>/dev/null | grep -A 4 '"fit"'
+      "fit": {
+        "operation": "UnaryDeviceOperation",
+        "calls": 2,
+        "calls_without_waits": 4,
+        "rows_refused": 3,
+  $ tidemark pressure --pattern relu.cb --fit ops_perf_results_sum.csv 2>&1 >/dev/null | wc -l
+  5
+  $ tidemark info ops_perf_results_sum.csv | grep -E 'Operation|refused'
+  ops_perf_results_sum.csv:9: DEVICE COMPUTE CB WAIT FRONT [ns]: 105500 on each of 1 core, longer than the kernels ran: 105000
+  ops_perf_results_sum.csv:10: DEVICE COMPUTE CB RESERVE BACK [ns]: 105200 on each of 2 cores, longer than the kernels ran: 105000
+  ops_perf_results_sum.csv:11: DEVICE KERNEL DURATION [ns]: 0, but kernels that wait take time
+  ops_perf_results_sum.csv:12: DEVICE COMPUTE CB WAIT FRONT [ns]: a negative number: '-40000'
+  ops_perf_results_sum.csv:13: DEVICE COMPUTE CB WAIT FRONT [ns]: not a number: 'inf'
+  Operation                             calls     kernel ns   front    back  waits for
+  UnaryDeviceOperation                      6       631,000   38.4%   42.2%  room (2 measured)
+  MatmulDeviceOperation                     1        20,000   50.0%    5.0%  input
+  UnaryDeviceOperation                    1024      0     1       105,000        40,000        45,000
+  UnaryDeviceOperation                    1024      1     1       106,000        41,000        44,000
+  MatmulDeviceOperation                   6144      0    64        20,000        10,000         1,000
 
 Wrong usage.
 
