@@ -63,6 +63,11 @@ struct tdm_pressure_result {
 	struct tdm_cb_advice advice;
 };
 
+/* What a workload takes if nobody says. */
+#define TDM_PRESSURE_CARD   "n150"
+#define TDM_PRESSURE_FORMAT "fp32"
+enum { TDM_PRESSURE_MESH_ROWS = 1, TDM_PRESSURE_MESH_COLUMNS = 2 };
+
 /* The sizes that --multi takes. */
 extern const uint64_t tdm_pressure_sizes[];
 extern const size_t tdm_pressure_size_count;

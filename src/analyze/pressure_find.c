@@ -37,6 +37,14 @@ static void find_score(const struct tdm_pressure_result *r, const struct tdm_str
 		snprintf(model, sizeof model, "; in the model it reaches %.1f %% of the best throughput", 100 * share);
 	tdm_findings_remark(found, is_high ? TDM_FINDING_WARNING : TDM_FINDING_INFO, "thrashing_risk",
 		tdm_strategy_title((enum tdm_strategy_name)s->name));
+	if (r->setup.pattern != NULL) { /* its score is its share of L1 */
+		tdm_findings_real(found, "score", TDM_UNIT_NUMBER, score);
+		tdm_findings_real(found, "share_of_best", TDM_UNIT_SHARE, share);
+		tdm_findings_say(found,
+			"thrashing risk %s: score %.1f of 100, its circular buffers take %.1f %% of the usable L1%s",
+			is_high ? "HIGH" : "MEDIUM", score, 100 * s->metrics[TDM_PRESSURE_L1], model);
+		return;
+	}
 	tdm_findings_figure(found, "a_tiles", TDM_UNIT_COUNT, r->setup.a_tiles);
 	tdm_findings_figure(found, "b_tiles", TDM_UNIT_COUNT, r->setup.b_tiles);
 	tdm_findings_real(found, "score", TDM_UNIT_NUMBER, score);
@@ -69,7 +77,7 @@ static void find_beyond(const struct tdm_pressure_result *r, struct tdm_findings
 {
 	if (r->beyond_card == 0)
 		return;
-	tdm_findings_remark(found, TDM_FINDING_BROKEN, "not_on_card", r->pattern.name);
+	tdm_findings_remark(found, TDM_FINDING_BROKEN, "not_on_card", tdm_strategy_title(TDM_STRATEGY_GIVEN));
 	tdm_findings_figure(found, "buffers", TDM_UNIT_COUNT, r->beyond_card);
 	tdm_findings_say(found, "%zu of its %zu buffers have an index that %s does not have: it has 0 to %" PRIu64,
 		r->beyond_card, r->pattern.buffer_count, r->setup.card->full_name, r->card_buffers - 1);

@@ -107,7 +107,7 @@ static int make_card(struct request *r)
 {
 	struct tdm_diag diag = { 0 };
 	char text[TDM_DIAG_TEXT_CAP * 2];
-	const char *name = r->card_name != NULL ? r->card_name : "n150";
+	const char *name = r->card_name != NULL ? r->card_name : TDM_PRESSURE_CARD;
 	if ((r->card_name != NULL || r->card_file == NULL) &&
 		tdm_card_init(&r->card, tdm_str_of(name), NULL, &diag) != 0)
 		return tdm_cmd_error(r->cmd, "%s", diag.text);
@@ -142,7 +142,7 @@ static int make_world(struct request *r)
 		code = apply_set(r, r->sets.list[i]);
 	if (code == 0 && tdm_card_check(&r->card, &diag) != 0)
 		code = tdm_cmd_error(r->cmd, "card '%s': %s", r->card.name, diag.text);
-	const char *format = r->format_name != NULL ? r->format_name : "fp32";
+	const char *format = r->format_name != NULL ? r->format_name : TDM_PRESSURE_FORMAT;
 	r->format = tdm_data_format_find(tdm_str_of(format));
 	if (code == 0 && (r->format == NULL || r->format->tile_bytes == 0))
 		return tdm_cmd_usage_error(r->cmd,
@@ -331,7 +331,7 @@ static int cmd_pressure_run(struct tdm_args *args)
 	if (r == NULL)
 		return tdm_cmd_error(args->cmd, "out of memory");
 	r->cmd = args->cmd;
-	r->mesh = (struct mesh){ 1, 2 };
+	r->mesh = (struct mesh){ TDM_PRESSURE_MESH_ROWS, TDM_PRESSURE_MESH_COLUMNS };
 	int code = run_request(r, args);
 	free(r);
 	return code;

@@ -107,7 +107,7 @@ static const struct {
 	unsigned of;      /* enum tdm_report_of: what it applies to */
 	tdm_report_fill *fill;
 } parts[] = {
-	{ "pressure", TDM_REPORT_WORKLOAD, tdm_report_pressure },
+	{ "pressure", TDM_REPORT_WORKLOAD | TDM_REPORT_PATTERN, tdm_report_pressure },
 	{ "scan", TDM_REPORT_SOURCES, tdm_report_scan },
 	{ "info", TDM_REPORT_FILE, tdm_report_info },
 	{ "simulate", TDM_REPORT_TRACE, tdm_report_simulate },
@@ -115,6 +115,7 @@ static const struct {
 	{ "phases", TDM_REPORT_LEDGERS, tdm_report_phases },
 	{ "status", TDM_REPORT_MACHINE, tdm_report_status },
 	{ "leaks", TDM_REPORT_MACHINE | TDM_REPORT_LEDGERS, tdm_report_leaks },
+	{ "doctor", TDM_REPORT_MACHINE, tdm_report_doctor },
 };
 
 void tdm_report_item(struct tdm_report_request *request, const struct tdm_report_item *item)

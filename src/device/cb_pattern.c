@@ -19,6 +19,12 @@ const char *tdm_tile_op_name(enum tdm_tile_op op)
 	return op_names[op];
 }
 
+bool tdm_pattern_is_file(const char *name)
+{
+	size_t len = strlen(name), end = sizeof TDM_PATTERN_ENDING - 1;
+	return len > end && strcmp(name + len - end, TDM_PATTERN_ENDING) == 0;
+}
+
 void tdm_pattern_done(struct tdm_cb_pattern *p)
 {
 	free(p->buffers);

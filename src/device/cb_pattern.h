@@ -32,6 +32,7 @@ enum {
 	TDM_PATTERN_IDS_MAX = 15, /* transaction ids of the network */
 	TDM_PATTERN_TIMES_MAX = 1024,
 };
+#define TDM_PATTERN_ENDING    ".cb"
 /* Bounds that keep a simulation short. */
 #define TDM_PATTERN_TILES_MAX UINT64_C(10000000)
 #define TDM_PATTERN_PAGES_MAX UINT64_C(40000000) /* of all buffers together */
@@ -120,6 +121,9 @@ struct tdm_cb_pattern {
 };
 
 const char *tdm_tile_op_name(enum tdm_tile_op op);
+
+/* Whether a file is a pattern by the ending of its name, TDM_PATTERN_ENDING. */
+bool tdm_pattern_is_file(const char *name);
 
 static inline const struct tdm_pattern_use *tdm_pattern_use(
 	const struct tdm_cb_pattern *pattern, const struct tdm_pattern_uses *uses, size_t i)

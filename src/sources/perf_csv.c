@@ -114,7 +114,7 @@ static int read_row(struct reading *r)
 		if (err == 0)
 			continue;
 		tdm_diag_set(r->diag, err, r->csv.line, 0, "%s: %s: '%s'", tdm_perf_column((enum tdm_perf_figure)i),
-			err == -ERANGE        ? "a number that is too large"
+			err == -ERANGE       ? "a number that is too large"
 			: text.ptr[0] == '-' ? "a negative number"
 					     : "not a number",
 			tdm_str_shown(text, shown, sizeof shown));
@@ -122,8 +122,7 @@ static int read_row(struct reading *r)
 			return err;
 	}
 	int err = check_row(r, &row);
-	return err != 0 ? err
-			: r->sink->take(r->sink->to, &(struct tdm_record){ TDM_RECORD_PERF_ROW, .row = &row });
+	return err != 0 ? err : r->sink->take(r->sink->to, &(struct tdm_record){ TDM_RECORD_PERF_ROW, .row = &row });
 }
 
 static int read_rows(struct reading *r, const struct tdm_input *input)

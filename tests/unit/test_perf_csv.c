@@ -106,7 +106,8 @@ static void rows_that_contradict_themselves_are_refused(void **state)
 	(void)state;
 	struct warnings w;
 	struct perf p;
-	parse(HEAD "d,A,8,100,2,202\nd,A,8,100,2,204\nd,A,1000,100,2,8\nd,A,8,0,2,8\nd,A,,0,2,\nd,A,8,100,0,900\n", &p, &w);
+	parse(HEAD "d,A,8,100,2,202\nd,A,8,100,2,204\nd,A,1000,100,2,8\nd,A,8,0,2,8\nd,A,,0,2,\nd,A,8,100,0,900\n", &p,
+		&w);
 	assert_string_equal(w.text,
 		"3: DEVICE COMPUTE CB WAIT FRONT [ns]: 102 on each of 2 cores, longer than the kernels ran: 100\n"
 		"4: DEVICE COMPUTE CB RESERVE BACK [ns]: 500 on each of 2 cores, longer than the kernels ran: 100\n"
