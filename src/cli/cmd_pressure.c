@@ -49,7 +49,8 @@ static int take_mesh(const struct tdm_cmd *cmd, const struct tdm_opt *opt, const
 	struct tdm_str left = { value, x != NULL ? (size_t)(x - value) : 0 };
 	if (x == NULL || tdm_str_parse_u64(left, &rows) != 0 || tdm_str_parse_u64(tdm_str_of(x + 1), &columns) != 0 ||
 		rows - 1 >= MESH_MAX || columns - 1 >= MESH_MAX)
-		return tdm_cmd_usage_error(cmd, "--%s '%s': expected ROWSxCOLUMNS, such as 1x2", opt->name, value);
+		return tdm_cmd_usage_error(cmd, "--%s '%s': expected ROWSxCOLUMNS, each from 1 to %d, such as 1x2",
+			opt->name, value, MESH_MAX);
 	*mesh = (struct mesh){ (uint32_t)rows, (uint32_t)columns };
 	return 0;
 }

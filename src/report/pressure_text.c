@@ -270,8 +270,9 @@ static void put_sizes(const struct tdm_pressure_report *report, const struct tdm
 {
 	for (size_t i = 0; i < report->count; i++) {
 		const struct tdm_pressure_result *r = &report->results[i];
-		tdm_buf_printf(out, "%s%s A tiles, %s B tiles: %s\n", i != 0 ? "\n" : "",
-			TDM_COUNT_TEXT(r->setup.a_tiles), TDM_COUNT_TEXT(r->setup.b_tiles), r->workload);
+		tdm_buf_printf(out, "%s%s A tile%s, %s B tile%s: %s\n", i != 0 ? "\n" : "",
+			TDM_COUNT_TEXT(r->setup.a_tiles), tdm_plural(r->setup.a_tiles),
+			TDM_COUNT_TEXT(r->setup.b_tiles), tdm_plural(r->setup.b_tiles), r->workload);
 		put_table(&r->pattern, TDM_TABLE_OF(tdm_strategy_columns, r->strategies, r->strategy_count), term, out);
 	}
 	tdm_put_heading(out, term, "Where it becomes critical (score above 70)");

@@ -526,7 +526,7 @@ Wrong usage.
   tidemark pressure: see 'tidemark pressure --help'
   [2]
   $ tidemark pressure 16 16 --mesh 3
-  tidemark pressure: --mesh '3': expected ROWSxCOLUMNS, such as 1x2
+  tidemark pressure: --mesh '3': expected ROWSxCOLUMNS, each from 1 to 1024, such as 1x2
   tidemark pressure: see 'tidemark pressure --help'
   [2]
   $ tidemark pressure 16 16 --format int3
@@ -544,3 +544,17 @@ Wrong usage.
   tidemark pressure: --operation is for --fit FILE
   tidemark pressure: see 'tidemark pressure --help'
   [2]
+  $ tidemark pressure 16 16 --mesh 1025x1 2>&1 | head -1
+  tidemark pressure: --mesh '1025x1': expected ROWSxCOLUMNS, each from 1 to 1024, such as 1x2
+  $ tidemark pressure --multi 1 2>&1 | head -1
+  1 A tile, 1 B tile: small
+  $ tidemark pressure 1000000000000000000 1 2>&1 | head -1
+  tidemark pressure: '1000000000000000000' is not a number of tiles from 1 to 1000000
+  $ tidemark pressure --pattern /dev/zero
+  tidemark pressure: /dev/zero: a pattern file has at most 4194304 bytes
+  [2]
+  $ tidemark pressure --pattern .
+  tidemark pressure: .: cannot be read: Is a directory
+  [2]
+  $ tidemark pressure 16 16 --explain-model --json | grep -A 3 '"name": "pack_fixed"' | grep known_as
+          "known_as": "derived",
