@@ -265,51 +265,51 @@ Wrong patterns.
   tidemark pressure: missing.cb: cannot be read: No such file or directory
   [2]
 
-Hundreds of buffers: one below the other, and of the kernels those that wait least.
+Many buffers: one below the other, and of the kernels those that wait least.
 
   $ chain() { # $1 buffers in a row
-  >     echo "name chain"; echo "tiles 64"
+  >     echo "name chain"; echo "tiles 16"
   >     for ((i = 0; i < $1; i++)); do echo "buffer $i pages=4"; done
   >     echo "kernel reader read push=0:2"
   >     for ((i = 1; i < $1; i++)); do echo "kernel k$i compute op=add pop=$((i - 1)) push=$i"; done
   >     echo "kernel writer write pop=$(($1 - 1)):2"
   > }
-  $ chain 200 >chain.cb; COLUMNS=80 tidemark pressure --pattern chain.cb | sed '/^     [2-9] /d; /^    [1-3][0-9] /d'
-  Pattern        chain: 64 tiles through 200 circular buffers of 201 kernels, on
+  $ chain 100 >chain.cb; COLUMNS=80 tidemark pressure --pattern chain.cb | sed '/^     [2-9] /d; /^    [1-3][0-9] /d'
+  Pattern        chain: 16 tiles through 100 circular buffers of 101 kernels, on
                  Wormhole n150
   L1 of a core   1464 KiB: firmware 34.19 KiB, kernels up to 69 KiB; 1.33 MiB left
                  for circular buffers
-  Does not fit   given: 3200 KiB of circular buffers, 1.33 MiB are left
-  Not on card    buffer 32 and 167 more: Wormhole n150 has buffers 0 to 31; the
+  Does not fit   given: 1600 KiB of circular buffers, 1.33 MiB are left
+  Not on card    buffer 32 and 67 more: Wormhole n150 has buffers 0 to 31; the
                  model runs them all the same
   
   Strategy              bytes  used score risk   effic.  of L1    map
-  given              3200 KiB  100% 100.0 HIGH       6% 235.2% 225.6%
-  advised             824 KiB  100%  60.6 MEDIUM     2%  60.6%  63.3%
+  given              1600 KiB  100% 100.0 HIGH      25% 117.6% 116.3%
+  advised             424 KiB  100%  31.2 MEDIUM     7%  31.2%  36.0%
   
   buffer      page  given  filled  full  advised  filled  full
-       0     4 KiB      4     0.2    0%        4     0.2    0%
-       1     4 KiB      4     0.1    0%        1     0.1    9%
-  ... and 160 more
+       0     4 KiB      4     0.1    0%        4     0.1    0%
+       1     4 KiB      4     0.1    0%        1     0.1    5%
+  ... and 60 more
   
   Model              Mtiles/s slowest  % of time waiting: pages/room/network
-  given                 0.805 reader   reader 0/0/21 k1 19/0/0 k2 22/0/0 k3 22/0/0
-                                       k4 23/0/0 k5 23/0/0 k6 24/0/0 k7 24/0/0 and
-                                       193 more that wait as long or longer
-  advised               0.804 reader   reader 0/0/21 k1 19/10/0 k2 22/10/0 k3
-                                       23/10/0 k4 23/10/0 k5 23/10/0 k6 24/10/0 k7
-                                       24/10/0 and 193 more that wait as long or
-                                       longer
-  64 tiles on one core at 1000 MHz; 3 of the model's 31 constants are assumed: see
+  given                 0.471 reader   reader 0/0/12 k1 12/0/0 k2 14/0/0 k3 15/0/0
+                                       k4 16/0/0 k5 17/0/0 k6 17/0/0 k7 18/0/0 and
+                                       93 more that wait as long or longer
+  advised               0.471 reader   reader 0/0/12 k1 12/5/0 k2 14/5/0 k3 15/5/0
+                                       k4 16/5/0 k5 17/5/0 k6 18/5/0 k7 18/5/0 and
+                                       93 more that wait as long or longer
+  16 tiles on one core at 1000 MHz; 3 of the model's 31 constants are assumed: see
     --explain-model.
   
   Advice
-  824 KiB give 99.9 % of the best throughput, 0.805 Mtiles/s: nothing smaller
-    reaches 99 % (724 runs of 64 tiles).
+  424 KiB give 99.8 % of the best throughput, 0.471 Mtiles/s: nothing smaller
+    reaches 99 % (429 runs of 16 tiles).
       bytes  Mtiles/s  of best tiles/s per further KiB
-    808 KiB     0.737    91.5%                    +396
-    816 KiB     0.740    91.9%                   +8072
-    824 KiB     0.804    99.9%                       -
+    408 KiB     0.449    95.2%                    +133
+    416 KiB     0.450    95.4%                   +2593
+    424 KiB     0.471    99.8%                      +2
+    824 KiB     0.471   100.0%                       -
 
 Narrow terminals: sentences wrap, and tables go on below.
 
