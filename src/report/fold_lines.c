@@ -51,17 +51,29 @@ static bool is_sentence(struct tdm_str text)
 	return has_blank;
 }
 
+/* The bytes before the last cell of a row: after the last blanks that are more than one. 0: there is one cell. */
+static size_t before_last(struct tdm_str line)
+{
+	size_t at = line.len;
+	while (at > 2 && !(line.ptr[at - 1] == ' ' && line.ptr[at - 2] == ' '))
+		at--;
+	return at > 2 ? at : 0;
+}
+
 static bool fold(struct tdm_buf *out, struct tdm_str line, size_t width)
 {
-	size_t label = after_label(line), at = label;
+	enum { LEAST = 16 }; /* columns for the text */
+	size_t label = after_label(line), last = before_last(line), at = label;
 	while (label == 0 && at < line.len && line.ptr[at] == ' ')
 		at++;
+	bool is_cell = last > at; /* of a row that has others before it */
+	at = is_cell ? last : at;
 	struct tdm_str text = { line.ptr + at, line.len - at };
-	if (!is_sentence(text))
+	size_t column = columns_of((struct tdm_str){ line.ptr, at });
+	if (!is_sentence(text) || (is_cell && column + LEAST > width))
 		return false;
-	size_t column = label != 0 ? TDM_LABEL_COLUMNS : at;
 	tdm_buf_add(out, line.ptr, at);
-	tdm_wrap(out, text, (struct tdm_wrap){ column, label != 0 ? column : column + 2, width });
+	tdm_wrap(out, text, (struct tdm_wrap){ column, is_cell || label != 0 ? column : column + 2, width });
 	return true;
 }
 

@@ -36,6 +36,13 @@ static void labels_stay(void **state)
 		"\033[31mDeadlock\033[0m       one two\n               three\n");
 }
 
+static void the_last_cell_of_a_row_wraps(void **state)
+{
+	(void)state;
+	expect("  peak   -12  counted once, not twice\n", 30, "  peak   -12  counted once,\n              not twice\n");
+	expect("  peak   -12  counted once, not twice\n", 24, "  peak   -12  counted once, not twice\n");
+}
+
 static void rows_of_tables_stay(void **state)
 {
 	(void)state;
@@ -48,6 +55,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sentences_wrap),
 		cmocka_unit_test(labels_stay),
+		cmocka_unit_test(the_last_cell_of_a_row_wraps),
 		cmocka_unit_test(rows_of_tables_stay),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
