@@ -42,7 +42,7 @@ static void simulate(void)
 	struct tdm_cb_pattern pattern;
 	struct tdm_core_speed speed;
 	struct tdm_cb_model model;
-	struct tdm_model_result result;
+	struct tdm_model_result result = { 0 };
 	parse(relu, &pattern, &speed);
 	if (tdm_cb_model_init(&model, &pattern, &speed) != 0 || tdm_cb_model_run(&model, NULL, true, &result) != 0 ||
 		result.buffers[1].pushed != TILES) {
@@ -50,6 +50,8 @@ static void simulate(void)
 		exit(2);
 	}
 	tdm_cb_model_done(&model);
+	tdm_model_result_done(&result);
+	tdm_pattern_done(&pattern);
 }
 
 static void advise(void)
@@ -57,12 +59,14 @@ static void advise(void)
 	struct tdm_cb_pattern pattern;
 	struct tdm_core_speed speed;
 	struct tdm_cb_advice advice;
-	const struct tdm_advice_limits limits = { 1024 * 1024, 32, 65535 };
+	const struct tdm_advice_limits limits = { 1024 * 1024, 32, 65535, NULL };
 	parse(eight, &pattern, &speed);
 	if (tdm_cb_advise(&pattern, &speed, &limits, &advice) != 0 || advice.advised.bytes == 0) {
 		fprintf(stderr, "bench: there is no advice\n");
 		exit(2);
 	}
+	tdm_cb_advice_done(&advice);
+	tdm_pattern_done(&pattern);
 }
 
 static void measure(struct bench *bench, const char *row, void (*run)(void), double limit_ms, const char *note)

@@ -29,42 +29,46 @@ static bool is_small(const struct tdm_cb_pattern *p)
 static void run(const struct tdm_cb_pattern *p, const struct tdm_core_speed *speed)
 {
 	struct tdm_cb_model model;
-	static struct tdm_model_result result;
+	struct tdm_model_result result = { 0 };
 	check(tdm_cb_model_init(&model, p, speed) == 0);
 	check(tdm_cb_model_run(&model, NULL, true, &result) == 0);
 	tdm_cb_model_done(&model);
 	check(result.is_deadlocked == (result.deadlock[0] != '\0'));
 	for (size_t i = 0; i < p->buffer_count && !result.is_deadlocked; i++)
 		check(result.buffers[i].pushed == p->buffers[i].total && result.buffers[i].peak <= p->buffers[i].pages);
+	tdm_model_result_done(&result);
 }
 
 static void advise(const struct tdm_cb_pattern *p, const struct tdm_core_speed *speed)
 {
-	static struct tdm_cb_advice advice;
-	const struct tdm_advice_limits limits = { 1048576, 32, 65535 };
+	struct tdm_cb_advice advice;
+	const struct tdm_advice_limits limits = { 1048576, 32, 65535, NULL };
 	check(tdm_cb_advise(p, speed, &limits, &advice) == 0);
-	if (!tdm_cb_advice_is_found(&advice))
-		return;
-	check(advice.advised.bytes <= limits.l1_bytes);
-	check(advice.advised.bytes == tdm_pattern_bytes(p, advice.advised.depths, limits.align));
+	bool is_found = tdm_cb_advice_is_found(&advice);
+	check(!is_found || advice.advised.bytes <= limits.l1_bytes);
+	check(!is_found || advice.advised.bytes == tdm_pattern_bytes(p, advice.advised.depths, limits.align));
+	for (size_t i = 0; i < p->buffer_count && is_found; i++)
+		check(advice.advised.depths[i] >= (p->buffers[i].is_fixed ? p->buffers[i].pages : p->buffers[i].least));
+	tdm_cb_advice_done(&advice);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct tdm_cb_pattern pattern;
+	struct tdm_cb_pattern pattern;
 	struct tdm_core_speed speed, before;
 	struct tdm_diag diag = { 0 };
 	tdm_core_speed_init(&speed, size % 2 == 0 ? TDM_ARCH_WORMHOLE : TDM_ARCH_BLACKHOLE);
 	before = speed;
 	if (tdm_pattern_parse((struct tdm_str){ (const char *)data, size }, &pattern, &speed, &diag) != 0) {
 		check(diag.text[0] != '\0' && memcmp(&speed, &before, sizeof speed) == 0);
+		check(pattern.buffers == NULL && pattern.uses == NULL);
 		return 0;
 	}
 	check(pattern.stage_count != 0 && pattern.tiles != 0);
-	if (!is_small(&pattern))
-		return 0;
-	run(&pattern, &speed);
-	if (pattern.buffer_count <= 4)
+	if (is_small(&pattern))
+		run(&pattern, &speed);
+	if (is_small(&pattern) && pattern.buffer_count <= 4)
 		advise(&pattern, &speed);
+	tdm_pattern_done(&pattern);
 	return 0;
 }

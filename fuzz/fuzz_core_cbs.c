@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct tdm_core_dumps dumps;
 	struct fuzz_reading r = { tdm_core_dumps_take, &dumps, true, 0 };
-	struct tdm_file_report file = { "fuzz", false, 5, { false, true, 80 } };
+	struct tdm_file_report file = { "fuzz", false, 5, { .utf8 = true, .width = 80 } };
 	struct tdm_buf out;
 	struct tdm_json json;
 	check(tdm_core_dumps_init(&dumps) == 0);

@@ -14,7 +14,7 @@
 #include "fuzz_input.h"
 #include "report/report_files.h"
 
-static const struct tdm_file_report file = { "fuzz", false, 5, { false, true, 80 } };
+static const struct tdm_file_report file = { "fuzz", false, 5, { .utf8 = true, .width = 80 } };
 
 static int take_buffer(void *history, const struct tdm_record *record)
 {

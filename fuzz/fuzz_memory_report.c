@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check(tdm_memory_states_end(&states, &(struct tdm_record_sink){ &r, fuzz_take }) == 0);
 	check(r.refused == states.refused);
 	check_report(&states);
-	const struct tdm_file_report file = { "fuzz", false, 5, { false, true, 80 } };
+	const struct tdm_file_report file = { "fuzz", false, 5, { .utf8 = true, .width = 80 } };
 	tdm_buf_init(&out);
 	tdm_memory_text(&states, &file, &out);
 	tdm_json_init(&json, &out);

@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(p.waits.operations[i].measured <= p.waits.operations[i].calls);
 	}
 	check(calls + p.marks == p.rows && calls == p.waits.sum.calls);
-	struct tdm_file_report file = { "fuzz", err != 0, 5, { false, true, 80 } };
+	struct tdm_file_report file = { "fuzz", err != 0, 5, { .utf8 = true, .width = 80 } };
 	tdm_buf_init(&out);
 	tdm_perf_text(&p.waits, &file, &out);
 	tdm_json_init(&json, &out);

@@ -73,7 +73,7 @@ static void check_reports(struct tdm_phase_log *log)
 {
 	static const struct tdm_phases_options options = { TDM_BYTES_UNKNOWN, TDM_BYTES_UNKNOWN, TDM_BYTES_UNKNOWN,
 		TDM_BYTES_UNKNOWN, false };
-	struct tdm_term term = { false, true, 80 };
+	struct tdm_term term = { .colour = false, .utf8 = true, .width = 80 };
 	struct tdm_phases_input input = { .source = "train_log", .path = "fuzz", .runs = log->runs };
 	struct tdm_phases_report report = { &input, 1 };
 	struct tdm_buf out;

@@ -18,6 +18,16 @@ struct builder {
 	bool no_memory;
 };
 
+static const struct tdm_pattern_use *push_of(const struct builder *b, const struct tdm_pattern_stage *s, size_t i)
+{
+	return tdm_pattern_use(b->m->pattern, &s->pushes, i);
+}
+
+static const struct tdm_pattern_use *pop_of(const struct builder *b, const struct tdm_pattern_stage *s, size_t i)
+{
+	return tdm_pattern_use(b->m->pattern, &s->pops, i);
+}
+
 static void add(struct builder *b, struct tdm_cb_step step)
 {
 	struct tdm_cb_model *m = b->m;
@@ -73,49 +83,49 @@ static void transfer(
 /* Reads `blocks` blocks behind one barrier and pushes them one by one. */
 static void read_blocks(struct builder *b, const struct tdm_pattern_stage *s, uint64_t blocks, bool is_last)
 {
-	for (size_t i = 0; i < s->push_count; i++)
-		call(b, TDM_CB_RESERVE, s->pushes[i].buffer, blocks * pages_of(b, &s->pushes[i], is_last));
-	for (size_t i = 0; i < s->push_count; i++)
-		transfer(b, s, &s->pushes[i], blocks * pages_of(b, &s->pushes[i], is_last));
+	for (size_t i = 0; i < s->pushes.count; i++)
+		call(b, TDM_CB_RESERVE, push_of(b, s, i)->buffer, blocks * pages_of(b, push_of(b, s, i), is_last));
+	for (size_t i = 0; i < s->pushes.count; i++)
+		transfer(b, s, push_of(b, s, i), blocks * pages_of(b, push_of(b, s, i), is_last));
 	add(b, (struct tdm_cb_step){ .op = TDM_CB_BARRIER });
 	for (uint64_t k = 0; k < blocks; k++)
-		for (size_t i = 0; i < s->push_count; i++)
-			call(b, TDM_CB_PUSH, s->pushes[i].buffer, pages_of(b, &s->pushes[i], is_last));
+		for (size_t i = 0; i < s->pushes.count; i++)
+			call(b, TDM_CB_PUSH, push_of(b, s, i)->buffer, pages_of(b, push_of(b, s, i), is_last));
 }
 
 static void retire_block(struct builder *b, const struct tdm_pattern_stage *s)
 {
-	for (size_t i = 0; i < s->push_count; i++) {
+	for (size_t i = 0; i < s->pushes.count; i++) {
 		add(b, (struct tdm_cb_step){ .op = TDM_CB_RETIRE });
-		call(b, TDM_CB_PUSH, s->pushes[i].buffer, s->pushes[i].pages);
+		call(b, TDM_CB_PUSH, push_of(b, s, i)->buffer, push_of(b, s, i)->pages);
 	}
 }
 
 /* Starts to read a block while `in_flight` others are on their way. */
 static void start_block(struct builder *b, const struct tdm_pattern_stage *s, uint64_t in_flight)
 {
-	for (size_t i = 0; i < s->push_count; i++)
-		call(b, TDM_CB_RESERVE, s->pushes[i].buffer, (in_flight + 1) * s->pushes[i].pages);
-	for (size_t i = 0; i < s->push_count; i++)
-		transfer(b, s, &s->pushes[i], s->pushes[i].pages);
+	for (size_t i = 0; i < s->pushes.count; i++)
+		call(b, TDM_CB_RESERVE, push_of(b, s, i)->buffer, (in_flight + 1) * push_of(b, s, i)->pages);
+	for (size_t i = 0; i < s->pushes.count; i++)
+		transfer(b, s, push_of(b, s, i), push_of(b, s, i)->pages);
 }
 
 static void write_block(struct builder *b, const struct tdm_pattern_stage *s, bool is_last)
 {
-	for (size_t i = 0; i < s->pop_count; i++)
-		call(b, TDM_CB_WAIT, s->pops[i].buffer, pages_of(b, &s->pops[i], is_last));
-	for (size_t i = 0; i < s->pop_count; i++)
-		transfer(b, s, &s->pops[i], pages_of(b, &s->pops[i], is_last));
+	for (size_t i = 0; i < s->pops.count; i++)
+		call(b, TDM_CB_WAIT, pop_of(b, s, i)->buffer, pages_of(b, pop_of(b, s, i), is_last));
+	for (size_t i = 0; i < s->pops.count; i++)
+		transfer(b, s, pop_of(b, s, i), pages_of(b, pop_of(b, s, i), is_last));
 	add(b, s->is_flush ? (struct tdm_cb_step){ .op = TDM_CB_FLUSH, .cycles = b->speed->value[TDM_SPEED_FLUSH] }
 			   : (struct tdm_cb_step){ .op = TDM_CB_BARRIER });
-	for (size_t i = 0; i < s->pop_count; i++)
-		call(b, TDM_CB_POP, s->pops[i].buffer, pages_of(b, &s->pops[i], is_last));
+	for (size_t i = 0; i < s->pops.count; i++)
+		call(b, TDM_CB_POP, pop_of(b, s, i)->buffer, pages_of(b, pop_of(b, s, i), is_last));
 }
 
 static struct tdm_cb_thread *begin_thread(struct builder *b, size_t kernel)
 {
 	struct tdm_cb_model *m = b->m;
-	m->kernel_of[m->thread_count] = (uint8_t)kernel;
+	m->kernel_of[m->thread_count] = (uint16_t)kernel;
 	m->threads[m->thread_count] = (struct tdm_cb_thread){ 0 };
 	return &m->threads[m->thread_count++];
 }
@@ -124,25 +134,22 @@ static struct tdm_cb_thread *begin_thread(struct builder *b, size_t kernel)
 static bool has_partial(
 	const struct tdm_cb_pattern *p, const struct tdm_pattern_stage *s, const struct tdm_pattern_use *use)
 {
-	uint64_t rounds = tdm_pattern_rounds(p, s->kernel), total = p->buffers[use->buffer].total;
+	uint64_t rounds = p->kernels[s->kernel].rounds, total = p->buffers[use->buffer].total;
 	return s->times == 1 && total < rounds * use->pages;
 }
 
 /* The rounds of a kernel that are all alike, and whether one with fewer pages follows. */
 static uint64_t full_rounds(const struct tdm_cb_pattern *p, size_t kernel, bool *has_rest)
 {
-	uint64_t rounds = tdm_pattern_rounds(p, kernel);
 	*has_rest = false;
-	for (size_t i = 0; i < p->stage_count; i++) {
+	for (size_t i = p->kernels[kernel].first; i < p->stage_count; i = p->stages[i].next) {
 		const struct tdm_pattern_stage *s = &p->stages[i];
-		if (s->kernel != kernel)
-			continue;
-		for (size_t k = 0; k < s->push_count; k++)
-			*has_rest |= has_partial(p, s, &s->pushes[k]);
-		for (size_t k = 0; k < s->pop_count; k++)
-			*has_rest |= has_partial(p, s, &s->pops[k]);
+		for (size_t k = 0; k < s->pushes.count; k++)
+			*has_rest |= has_partial(p, s, tdm_pattern_use(p, &s->pushes, k));
+		for (size_t k = 0; k < s->pops.count; k++)
+			*has_rest |= has_partial(p, s, tdm_pattern_use(p, &s->pops, k));
 	}
-	return rounds - *has_rest;
+	return p->kernels[kernel].rounds - *has_rest;
 }
 
 /* A reader with several blocks in flight, each with its own id. */
@@ -165,8 +172,8 @@ static void build_ids(struct builder *b, const struct tdm_pattern_stage *s, stru
 static void build_round(struct builder *b, size_t kernel, uint64_t ahead, bool is_last)
 {
 	const struct tdm_cb_pattern *p = b->m->pattern;
-	for (size_t i = 0; i < p->stage_count; i++)
-		for (uint32_t t = 0; p->stages[i].kernel == kernel && t < p->stages[i].times; t++)
+	for (size_t i = p->kernels[kernel].first; i < p->stage_count; i = p->stages[i].next)
+		for (uint32_t t = 0; t < p->stages[i].times; t++)
 			if (p->stages[i].work == TDM_STAGE_READ)
 				read_blocks(b, &p->stages[i], ahead, is_last);
 			else
@@ -227,27 +234,27 @@ struct compute {
 static uint64_t most_pages(const struct builder *b, const struct tdm_pattern_stage *s, bool is_last)
 {
 	uint64_t most = 0;
-	for (size_t i = 0; i < s->pop_count; i++)
-		most = tdm_max(most, pages_of(b, &s->pops[i], is_last));
-	for (size_t i = 0; i < s->push_count; i++)
-		most = tdm_max(most, pages_of(b, &s->pushes[i], is_last));
+	for (size_t i = 0; i < s->pops.count; i++)
+		most = tdm_max(most, pages_of(b, pop_of(b, s, i), is_last));
+	for (size_t i = 0; i < s->pushes.count; i++)
+		most = tdm_max(most, pages_of(b, push_of(b, s, i), is_last));
 	return most;
 }
 
 static void unpack_round(struct builder *b, const struct compute *c, const struct tdm_pattern_stage *s, bool is_last)
 {
 	double bytes = 0;
-	for (size_t i = 0; i < s->pop_count; i++) {
-		uint64_t pages = pages_of(b, &s->pops[i], is_last);
-		call(b, TDM_CB_WAIT, s->pops[i].buffer, pages);
+	for (size_t i = 0; i < s->pops.count; i++) {
+		uint64_t pages = pages_of(b, pop_of(b, s, i), is_last);
+		call(b, TDM_CB_WAIT, pop_of(b, s, i)->buffer, pages);
 		/* Two unpackers work side by side, so the larger operand counts. */
-		bytes = fmax(bytes, (double)(pages * b->m->pattern->buffers[s->pops[i].buffer].page_bytes));
+		bytes = fmax(bytes, (double)(pages * b->m->pattern->buffers[pop_of(b, s, i)->buffer].page_bytes));
 	}
 	hidden_call(b, TDM_CB_RESERVE, c->src);
 	work(b, bytes / b->speed->value[TDM_SPEED_UNPACK_BANDWIDTH]);
 	hidden_call(b, TDM_CB_PUSH, c->src);
-	for (size_t i = 0; i < s->pop_count; i++)
-		call(b, TDM_CB_POP, s->pops[i].buffer, pages_of(b, &s->pops[i], is_last));
+	for (size_t i = 0; i < s->pops.count; i++)
+		call(b, TDM_CB_POP, pop_of(b, s, i)->buffer, pages_of(b, pop_of(b, s, i), is_last));
 }
 
 static void math_round(struct builder *b, const struct compute *c, const struct tdm_pattern_stage *s, bool is_last)
@@ -264,18 +271,18 @@ static void pack_round(struct builder *b, const struct compute *c, const struct 
 {
 	const double *v = b->speed->value;
 	double cycles = 0;
-	for (size_t i = 0; i < s->push_count; i++) {
-		uint64_t pages = pages_of(b, &s->pushes[i], is_last);
-		call(b, TDM_CB_RESERVE, s->pushes[i].buffer, pages);
-		cycles += (double)pages * ((double)b->m->pattern->buffers[s->pushes[i].buffer].page_bytes /
+	for (size_t i = 0; i < s->pushes.count; i++) {
+		uint64_t pages = pages_of(b, push_of(b, s, i), is_last);
+		call(b, TDM_CB_RESERVE, push_of(b, s, i)->buffer, pages);
+		cycles += (double)pages * ((double)b->m->pattern->buffers[push_of(b, s, i)->buffer].page_bytes /
 							  v[TDM_SPEED_PACK_BANDWIDTH] +
 						  v[TDM_SPEED_PACK_FIXED]);
 	}
 	hidden_call(b, TDM_CB_WAIT, c->dst);
 	work(b, cycles);
 	hidden_call(b, TDM_CB_POP, c->dst);
-	for (size_t i = 0; i < s->push_count; i++)
-		call(b, TDM_CB_PUSH, s->pushes[i].buffer, pages_of(b, &s->pushes[i], is_last));
+	for (size_t i = 0; i < s->pushes.count; i++)
+		call(b, TDM_CB_PUSH, push_of(b, s, i)->buffer, pages_of(b, push_of(b, s, i), is_last));
 }
 
 static void compute_round(struct builder *b, const struct compute *c, bool is_last)
@@ -285,8 +292,8 @@ static void compute_round(struct builder *b, const struct compute *c, bool is_la
 		c->role == UNPACK ? unpack_round
 		: c->role == MATH ? math_round
 				  : pack_round;
-	for (size_t i = 0; i < p->stage_count; i++)
-		for (uint32_t t = 0; p->stages[i].kernel == c->kernel && t < p->stages[i].times; t++)
+	for (size_t i = p->kernels[c->kernel].first; i < p->stage_count; i = p->stages[i].next)
+		for (uint32_t t = 0; t < p->stages[i].times; t++)
 			round(b, c, &p->stages[i], is_last);
 }
 
@@ -315,14 +322,11 @@ static void build_compute(struct builder *b, size_t kernel)
 
 static const struct tdm_pattern_stage *first_stage(const struct tdm_cb_pattern *p, size_t kernel)
 {
-	size_t i = 0;
-	while (p->stages[i].kernel != kernel)
-		i++;
-	return &p->stages[i];
+	return &p->stages[p->kernels[kernel].first];
 }
 
 /* Threads of a kernel that push and pop: of a computation the last and the first. */
-static void join_buffers(struct tdm_cb_model *m, const struct tdm_core_speed *speed, const size_t *first_of)
+static void join_buffers(struct tdm_cb_model *m, const struct tdm_core_speed *speed, const uint16_t *first_of)
 {
 	for (size_t i = 0; i < m->pattern->buffer_count; i++) {
 		const struct tdm_pattern_buffer *b = &m->pattern->buffers[i];
@@ -345,27 +349,52 @@ static bool reads_and_writes_dram(const struct tdm_cb_pattern *p)
 	return reads && writes;
 }
 
-int tdm_cb_model_init(struct tdm_cb_model *m, const struct tdm_cb_pattern *pattern, const struct tdm_core_speed *speed)
+/* Lists for three threads and two hidden buffers of each kernel. */
+static bool make_lists(struct tdm_cb_model *m)
 {
-	struct builder b = { m, speed, reads_and_writes_dram(pattern), false };
-	size_t first_of[TDM_PATTERN_KERNELS_MAX];
-	*m = (struct tdm_cb_model){ .pattern = pattern,
-		.clock_hz = speed->value[TDM_SPEED_CLOCK] * 1e6,
-		.buffer_count = pattern->buffer_count };
-	for (size_t i = 0; i < pattern->kernel_count; i++) {
-		const struct tdm_pattern_stage *s = first_stage(pattern, i);
-		first_of[i] = m->thread_count;
+	size_t threads = 3 * m->pattern->kernel_count, buffers = m->buffer_count + 2 * m->pattern->kernel_count;
+	m->threads = calloc(threads, sizeof *m->threads);
+	m->kernel_of = calloc(threads, sizeof *m->kernel_of);
+	m->thread_results = calloc(threads, sizeof *m->thread_results);
+	m->buffers = calloc(buffers, sizeof *m->buffers);
+	m->buffer_results = calloc(buffers, sizeof *m->buffer_results);
+	m->room = calloc(buffers, sizeof *m->room);
+	return m->threads != NULL && m->kernel_of != NULL && m->thread_results != NULL && m->buffers != NULL &&
+	       m->buffer_results != NULL && m->room != NULL;
+}
+
+/* `first_of`: room for the first thread of each kernel. */
+static void build(struct builder *b, uint16_t *first_of)
+{
+	struct tdm_cb_model *m = b->m;
+	for (size_t i = 0; i < m->pattern->kernel_count; i++) {
+		const struct tdm_pattern_stage *s = first_stage(m->pattern, i);
+		first_of[i] = (uint16_t)m->thread_count;
 		if (s->work == TDM_STAGE_COMPUTE)
-			build_compute(&b, i);
+			build_compute(b, i);
 		else
-			build_mover(&b, s);
+			build_mover(b, s);
 	}
-	join_buffers(m, speed, first_of);
+	join_buffers(m, b->speed, first_of);
 	size_t at = 0;
 	for (size_t i = 0; i < m->thread_count; i++) {
 		m->threads[i].steps = m->steps + at;
 		at += m->threads[i].head + m->threads[i].body + m->threads[i].tail;
 	}
+}
+
+int tdm_cb_model_init(struct tdm_cb_model *m, const struct tdm_cb_pattern *pattern, const struct tdm_core_speed *speed)
+{
+	struct builder b = { m, speed, reads_and_writes_dram(pattern), false };
+	*m = (struct tdm_cb_model){ .pattern = pattern,
+		.clock_hz = speed->value[TDM_SPEED_CLOCK] * 1e6,
+		.buffer_count = pattern->buffer_count };
+	uint16_t *first_of = calloc(pattern->kernel_count, sizeof *first_of);
+	if (first_of != NULL && make_lists(m))
+		build(&b, first_of);
+	else
+		b.no_memory = true;
+	free(first_of);
 	if (b.no_memory)
 		tdm_cb_model_done(m);
 	return b.no_memory ? -ENOMEM : 0;
@@ -374,5 +403,11 @@ int tdm_cb_model_init(struct tdm_cb_model *m, const struct tdm_cb_pattern *patte
 void tdm_cb_model_done(struct tdm_cb_model *m)
 {
 	free(m->steps);
+	free(m->threads);
+	free(m->kernel_of);
+	free(m->buffers);
+	free(m->thread_results);
+	free(m->buffer_results);
+	free(m->room);
 	*m = (struct tdm_cb_model){ 0 };
 }

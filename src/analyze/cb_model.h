@@ -14,20 +14,19 @@
 #include "device/cb_pattern.h"
 #include "device/core_speed.h"
 
-enum {
-	TDM_MODEL_THREADS_MAX = 3 * TDM_PATTERN_KERNELS_MAX,
-	TDM_MODEL_BUFFERS_MAX = TDM_PATTERN_BUFFERS_MAX + 2 * TDM_PATTERN_KERNELS_MAX
-};
-
 struct tdm_cb_model {
 	const struct tdm_cb_pattern *pattern; /* borrowed */
 	double clock_hz;
 	struct tdm_cb_step *steps; /* of all threads */
 	size_t step_count, step_cap;
-	struct tdm_cb_thread threads[TDM_MODEL_THREADS_MAX];
-	uint8_t kernel_of[TDM_MODEL_THREADS_MAX];
-	struct tdm_cb_buffer buffers[TDM_MODEL_BUFFERS_MAX]; /* the pattern's, then hidden ones */
+	struct tdm_cb_thread *threads;
+	uint16_t *kernel_of;           /* by thread */
+	struct tdm_cb_buffer *buffers; /* the pattern's, then hidden ones */
 	size_t thread_count, buffer_count;
+	/* Results of the last run. */
+	struct tdm_cb_thread_result *thread_results;
+	struct tdm_cb_buffer_result *buffer_results;
+	double *room;
 };
 
 /* Times of a kernel in nanoseconds. */
@@ -36,13 +35,15 @@ struct tdm_model_kernel {
 	double end_ns;
 };
 
+/* Its lists are its own; a result of zeroes is empty. */
 struct tdm_model_result {
 	double ns;          /* of the whole run */
 	double tiles_per_s; /* throughput */
 	double bytes_per_s; /* over the network, both ways */
-	struct tdm_model_kernel kernels[TDM_PATTERN_KERNELS_MAX];
-	struct tdm_cb_buffer_result buffers[TDM_PATTERN_BUFFERS_MAX]; /* with statistics only */
-	double room_ns[TDM_PATTERN_BUFFERS_MAX]; /* waiting for free pages, by buffer; infinite: for ever */
+	struct tdm_model_kernel *kernels;
+	struct tdm_cb_buffer_result *buffers; /* with statistics only */
+	double *room_ns;                      /* waiting for free pages, by buffer; infinite: for ever */
+	size_t kernel_cap, buffer_cap, room_cap;
 	double slot_ns;
 	size_t slot_count;
 	size_t bottleneck; /* the kernel that waits least for the others */
@@ -56,9 +57,11 @@ int tdm_cb_model_init(
 void tdm_cb_model_done(struct tdm_cb_model *model);
 
 /* Runs it with these depths, in pages, or those of the pattern if NULL. `statistics`: how full the buffers are, too. 0
- * or -ENOMEM; a deadlock is a result. */
+ * or -ENOMEM; a deadlock is a result. *result is of another run, or all zeroes. */
 int tdm_cb_model_run(
 	struct tdm_cb_model *model, const uint32_t *depths, bool statistics, struct tdm_model_result *result);
+
+void tdm_model_result_done(struct tdm_model_result *result);
 
 /* Cycles of math for one tile. */
 double tdm_stage_math(const struct tdm_pattern_stage *stage, const struct tdm_core_speed *speed);

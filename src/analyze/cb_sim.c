@@ -29,19 +29,24 @@ struct queue {
 
 struct thread {
 	double now;
-	double link_free;                    /* when the link to the network can take the next transfer */
-	double arrived;                      /* when the last transfer arrives */
-	double groups[TDM_CB_IN_FLIGHT_MAX]; /* when those of each ISSUE arrive */
+	double link_free; /* when the link to the network can take the next transfer */
+	double arrived;   /* when the last transfer arrives */
+	double *groups;   /* when those of each ISSUE arrive, as a ring; NULL: it never waits for one alone */
+	size_t group_cap;
 	uint64_t group_begin, group_end;
 	uint64_t rounds; /* of the body that are done */
 	size_t at;       /* the next step */
 	bool is_done;
+	bool is_ready; /* it is in the queue of threads */
 };
 
 struct sim {
 	struct tdm_cb_run *run;
 	struct thread *threads;
 	struct queue *queues;
+	/* Threads that may be able to go on, as a ring; each is in it at most once. */
+	uint16_t *ready;
+	size_t ready_first, ready_count;
 	uint64_t random;
 	bool no_memory;
 	bool is_over; /* no more events follow, not even if a thread is stuck */
@@ -122,7 +127,8 @@ static void issue(struct thread *t, const struct tdm_cb_step *step)
 	t->now = fmax(t->now + step->cycles, t->link_free) + (double)(step->pages - 1) * gap;
 	t->link_free = t->now + step->link;
 	t->arrived = t->link_free + step->arrival;
-	t->groups[t->group_end++ % TDM_CB_IN_FLIGHT_MAX] = t->arrived;
+	if (t->groups != NULL)
+		t->groups[t->group_end++ % t->group_cap] = t->arrived;
 }
 
 static void wait_for(struct thread *t, double until, double *waited)
@@ -138,6 +144,24 @@ static bool is_allowed(const struct queue *q, const struct tdm_cb_step *step, ui
 {
 	return step->op == TDM_CB_PUSH ? q->push.total + step->pages - q->pop.total <= depth
 				       : q->pop.total + step->pages <= q->push.total;
+}
+
+static void wake(struct sim *s, uint16_t thread)
+{
+	if (s->threads[thread].is_ready)
+		return;
+	s->threads[thread].is_ready = true;
+	size_t at = s->ready_first + s->ready_count++;
+	s->ready[at < s->run->thread_count ? at : at - s->run->thread_count] = thread;
+}
+
+static size_t take_ready(struct sim *s)
+{
+	uint16_t thread = s->ready[s->ready_first];
+	s->ready_first = s->ready_first + 1 < s->run->thread_count ? s->ready_first + 1 : 0;
+	s->ready_count--;
+	s->threads[thread].is_ready = false;
+	return thread;
 }
 
 /* Does one step of a thread. False: it depends on an event that is not known yet. */
@@ -173,6 +197,8 @@ static bool advance(struct sim *s, size_t thread, const struct tdm_cb_step *step
 		t->now += step->cycles;
 		s->no_memory |= !add_event(step->op == TDM_CB_PUSH ? &q->push : &q->pop, t->now, step->pages);
 		settle(s, step->buffer);
+		wake(s, step->op == TDM_CB_PUSH ? s->run->buffers[step->buffer].consumer
+						: s->run->buffers[step->buffer].producer);
 		return true;
 	case TDM_CB_WORK:
 		t->now += step->cycles;
@@ -190,7 +216,7 @@ static bool advance(struct sim *s, size_t thread, const struct tdm_cb_step *step
 		return true;
 	case TDM_CB_RETIRE:
 		if (t->group_begin < t->group_end)
-			wait_for(t, t->groups[t->group_begin++ % TDM_CB_IN_FLIGHT_MAX], &result->transfers);
+			wait_for(t, t->groups[t->group_begin++ % t->group_cap], &result->transfers);
 		t->now += step->cycles;
 		return true;
 	case TDM_CB_FLUSH:
@@ -201,22 +227,20 @@ static bool advance(struct sim *s, size_t thread, const struct tdm_cb_step *step
 	return true;
 }
 
-/* Runs a thread until it must wait for another one. Returns whether it did anything. */
-static bool run_thread(struct sim *s, size_t thread)
+/* Runs a thread until it must wait for another one. */
+static void run_thread(struct sim *s, size_t thread)
 {
 	const struct tdm_cb_thread *plan = &s->run->threads[thread];
 	struct thread *t = &s->threads[thread];
-	bool moved = false;
 	while (!t->is_done && !s->no_memory) {
 		if (t->at == plan->head && t->rounds == plan->repeat)
 			t->at += plan->body; /* no rounds are left */
 		if (t->at == plan->head + plan->body + plan->tail) {
 			t->is_done = true;
-			return true;
+			return;
 		}
 		if (!advance(s, thread, &plan->steps[t->at]))
-			return moved;
-		moved = true;
+			return;
 		t->at++;
 		if (t->at == plan->head + plan->body && t->rounds < plan->repeat) {
 			t->rounds++;
@@ -224,7 +248,26 @@ static bool run_thread(struct sim *s, size_t thread)
 				t->at = plan->head;
 		}
 	}
-	return moved;
+}
+
+/* Makes room for the transfers of threads that wait for some of them alone. */
+static bool make_groups(struct sim *s)
+{
+	for (size_t i = 0; i < s->run->thread_count; i++) {
+		const struct tdm_cb_thread *plan = &s->run->threads[i];
+		size_t issues = 0, retires = 0;
+		for (size_t k = 0; k < plan->head + plan->body + plan->tail; k++) {
+			issues += plan->steps[k].op == TDM_CB_ISSUE;
+			retires += plan->steps[k].op == TDM_CB_RETIRE;
+		}
+		if (retires == 0)
+			continue;
+		s->threads[i].group_cap = tdm_max(issues, TDM_CB_IN_FLIGHT_MAX);
+		s->threads[i].groups = malloc(s->threads[i].group_cap * sizeof *s->threads[i].groups);
+		if (s->threads[i].groups == NULL)
+			return false;
+	}
+	return true;
 }
 
 static bool step_is_valid(const struct tdm_cb_run *run, size_t thread, const struct tdm_cb_step *step)
@@ -304,11 +347,10 @@ static void simulate(struct sim *s)
 {
 	for (size_t i = 0; i < s->run->buffer_count; i++)
 		tdm_cb_fill_init(&s->queues[i].fill, s->run->buffers[i].pages);
-	for (bool moved = true; moved && !s->no_memory;) {
-		moved = false;
-		for (size_t i = 0; i < s->run->thread_count; i++)
-			moved |= run_thread(s, i);
-	}
+	for (size_t i = 0; i < s->run->thread_count; i++)
+		wake(s, (uint16_t)i);
+	while (s->ready_count != 0 && !s->no_memory)
+		run_thread(s, take_ready(s));
 	give_threads(s);
 	if (s->run->statistics)
 		give_buffers(s);
@@ -321,18 +363,22 @@ int tdm_cb_simulate(struct tdm_cb_run *run)
 	struct sim s = { .run = run, .random = run->seed };
 	s.threads = calloc(run->thread_count + 1, sizeof *s.threads);
 	s.queues = calloc(run->buffer_count + 1, sizeof *s.queues);
+	s.ready = calloc(run->thread_count + 1, sizeof *s.ready);
 	for (size_t i = 0; i < run->thread_count; i++)
 		run->thread_results[i] = (struct tdm_cb_thread_result){ 0 };
 	for (size_t i = 0; i < run->buffer_count; i++)
 		run->room[i] = 0;
-	s.no_memory = s.threads == NULL || s.queues == NULL;
+	s.no_memory = s.threads == NULL || s.queues == NULL || s.ready == NULL || !make_groups(&s);
 	if (!s.no_memory)
 		simulate(&s);
 	for (size_t i = 0; s.queues != NULL && i < run->buffer_count; i++) {
 		free(s.queues[i].push.ring);
 		free(s.queues[i].pop.ring);
 	}
+	for (size_t i = 0; s.threads != NULL && i < run->thread_count; i++)
+		free(s.threads[i].groups);
 	free(s.queues);
+	free(s.ready);
 	free(s.threads);
 	return s.no_memory ? -ENOMEM : 0;
 }

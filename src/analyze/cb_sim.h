@@ -4,7 +4,7 @@
  * A thread runs a list of steps: a head once, a body several times, a tail once. Each buffer has one thread that pushes
  * and one that pops. A page that is pushed is seen by the consumer `sync` cycles later, and so is room by the producer.
  * Nothing else connects threads, so each can be advanced as far as the events of the others are known, in any order,
- * with the same result; there is no queue of events.
+ * with the same result. There is no queue of events, only one of threads that may be able to go on.
  *
  * Reserving only waits until as many pages are free: as on the device, the pages are taken by the push.
  */
@@ -24,7 +24,8 @@ enum tdm_cb_op {
 	TDM_CB_RANDOM,  /* takes a random time with an exponential distribution and the mean `cycles` */
 	TDM_CB_ISSUE,   /* starts `pages` transfers that one RETIRE waits for */
 	TDM_CB_BARRIER, /* waits until all transfers of the thread have arrived */
-	TDM_CB_RETIRE,  /* waits until those of the oldest ISSUE have arrived */
+	TDM_CB_RETIRE,  /* waits until those of the oldest ISSUE have arrived; at most TDM_CB_IN_FLIGHT_MAX, or as many
+			   as the thread has ISSUE steps, are in flight */
 	TDM_CB_FLUSH,   /* waits until all have left the core, plus `cycles` */
 };
 
@@ -40,7 +41,12 @@ struct tdm_cb_step {
 	double cycles, link, arrival;
 };
 
-enum { TDM_CB_BUFFERS_MAX = 256, TDM_CB_THREADS_MAX = 256, TDM_CB_IN_FLIGHT_MAX = 256, TDM_CB_SLOTS = 64 };
+enum {
+	TDM_CB_BUFFERS_MAX = 65535,
+	TDM_CB_THREADS_MAX = 65535,
+	TDM_CB_IN_FLIGHT_MAX = 256, /* of a thread that has no more ISSUE steps than this */
+	TDM_CB_SLOTS = 64
+};
 
 struct tdm_cb_thread {
 	const struct tdm_cb_step *steps; /* head, body, tail */

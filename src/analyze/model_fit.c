@@ -13,6 +13,7 @@ struct fitting {
 	const struct tdm_cb_pattern *pattern;
 	struct tdm_core_speed base; /* before the factors */
 	struct tdm_model_fit *fit;
+	struct tdm_model_result result; /* of the last run */
 	int err;
 };
 
@@ -51,10 +52,7 @@ static void scale(const struct tdm_core_speed *base, double transfers, double ma
 
 static bool computes(const struct tdm_cb_pattern *p, size_t kernel)
 {
-	for (size_t i = 0; i < p->stage_count; i++)
-		if (p->stages[i].kernel == kernel)
-			return p->stages[i].work == TDM_STAGE_COMPUTE;
-	return false;
+	return p->stages[p->kernels[kernel].first].work == TDM_STAGE_COMPUTE;
 }
 
 /* The three figures of the model. The profiler measures the waits of kernels that compute. */
@@ -62,24 +60,24 @@ static void predict(struct fitting *f, double transfers, double math, double ns[
 {
 	struct tdm_core_speed speed;
 	struct tdm_cb_model model;
-	struct tdm_model_result result;
+	struct tdm_model_result *result = &f->result;
 	scale(&f->base, transfers, math, &speed);
 	ns[TDM_FIT_KERNEL] = ns[TDM_FIT_FRONT] = ns[TDM_FIT_BACK] = 0;
 	f->err = f->err != 0 ? f->err : tdm_cb_model_init(&model, f->pattern, &speed);
 	if (f->err != 0)
 		return;
-	f->err = tdm_cb_model_run(&model, NULL, false, &result);
+	f->err = tdm_cb_model_run(&model, NULL, false, result);
 	tdm_cb_model_done(&model);
-	if (f->err == 0 && result.is_deadlocked)
+	if (f->err == 0 && result->is_deadlocked)
 		f->err = -EDEADLK;
 	if (f->err != 0)
 		return;
-	ns[TDM_FIT_KERNEL] = result.ns;
+	ns[TDM_FIT_KERNEL] = result->ns;
 	for (size_t i = 0; i < f->pattern->kernel_count; i++) {
 		if (!computes(f->pattern, i))
 			continue;
-		ns[TDM_FIT_FRONT] += result.kernels[i].pages_ns;
-		ns[TDM_FIT_BACK] += result.kernels[i].room_ns;
+		ns[TDM_FIT_FRONT] += result->kernels[i].pages_ns;
+		ns[TDM_FIT_BACK] += result->kernels[i].room_ns;
 	}
 }
 
@@ -117,6 +115,7 @@ int tdm_model_fit(const struct tdm_cb_pattern *pattern, const struct tdm_perf_op
 	double calls = (double)op->measured;
 	*fit = (struct tdm_model_fit){ .operation = op->name,
 		.calls = op->measured,
+		.unmeasured = op->calls - op->measured,
 		.measured_ns = { (double)op->kernel_ns / calls, (double)op->front_ns / calls,
 			(double)op->back_ns / calls },
 		.transfers = 1,
@@ -129,5 +128,6 @@ int tdm_model_fit(const struct tdm_cb_pattern *pattern, const struct tdm_perf_op
 		improve(&f, width);
 	if (f.err == 0)
 		scale(&f.base, fit->transfers, fit->math, speed);
+	tdm_model_result_done(&f.result);
 	return f.err;
 }

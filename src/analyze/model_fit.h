@@ -14,6 +14,8 @@ enum tdm_fit_figure { TDM_FIT_KERNEL, TDM_FIT_FRONT, TDM_FIT_BACK, TDM_FIT_FIGUR
 struct tdm_model_fit {
 	const char *operation;                                        /* borrowed */
 	uint64_t calls;                                               /* that were measured */
+	uint64_t unmeasured;                                          /* other calls of the operation */
+	uint64_t refused;                                             /* rows of the whole report */
 	double measured_ns[TDM_FIT_FIGURES];                          /* of one call, on one core */
 	double before_ns[TDM_FIT_FIGURES], after_ns[TDM_FIT_FIGURES]; /* of the model */
 	double transfers, math;                                       /* the factors */

@@ -2,8 +2,10 @@
 #include "base/number.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum {
 	CONSTANT_TILES = 4,
@@ -12,7 +14,6 @@ enum {
 	OPTIMAL_MAX = 6,
 	AVAILABLE_TILES = 8, /* 48 KiB of tiles of 4 KiB, less those of CB2 and CB16 */
 	RESULT_TILES = 2,    /* of CB2 and CB16 in both adaptive rules */
-	BUFFERS = 4,
 	/* The model runs no more: it is periodic long before. */
 	MODEL_A_MAX = 64,
 	MODEL_B_MAX = 256,
@@ -43,61 +44,25 @@ void tdm_sizing_tiles(enum tdm_sizing_name name, uint64_t tiles_per_shard, uint6
 	}
 }
 
-static struct tdm_pattern_stage stage(uint8_t kernel, enum tdm_stage_work work, enum tdm_tile_op op, uint32_t times)
+/* The workload as a pattern: an A tile, then all B tiles, which are added to it one by one. 0 or -ENOMEM. */
+static int make_pattern(struct tdm_pressure_result *r)
 {
-	return (struct tdm_pattern_stage){ .kernel = kernel,
-		.work = (uint8_t)work,
-		.op = (uint8_t)op,
-		.ahead = 1,
-		.times = times,
-		.factor = 1,
-		.cycles = (double)NAN };
-}
-
-static void use(struct tdm_pattern_use *uses, size_t *count, uint8_t buffer)
-{
-	uses[(*count)++] = (struct tdm_pattern_use){ buffer, 1 };
-}
-
-/* The addition as a pattern, with the buffers in the order CB0, CB1, CB2, CB16. */
-static void make_pattern(struct tdm_pressure_result *r)
-{
-	static const uint32_t indices[BUFFERS] = { 0, 1, 2, 16 };
-	static const char *const kernels[] = { "reader", "compute", "writer" };
+	static const char format[] = "name addition\ntiles %" PRIu64 "\n"
+				     "buffer 0 pages=%d page=%" PRIu64 " total=%" PRIu64 "\n"
+				     "buffer 1 pages=%d page=%" PRIu64 " total=%" PRIu64 "\n"
+				     "buffer 2 pages=%d page=%" PRIu64 " total=%" PRIu64 "\n"
+				     "buffer 16 pages=%d page=%" PRIu64 " total=%" PRIu64 "\n"
+				     "kernel reader read push=0\nkernel reader read push=1 times=%" PRIu64 "\n"
+				     "kernel compute compute op=copy pop=0 push=2\n"
+				     "kernel compute compute op=add pop=1,2 push=2 times=%" PRIu64 "\n"
+				     "kernel compute compute op=copy pop=2 push=16\nkernel writer write pop=16\n";
 	uint64_t a = tdm_min(r->tiles_per_shard, MODEL_A_MAX), b = tdm_min(r->setup.b_tiles, MODEL_B_MAX);
-	const uint64_t totals[BUFFERS] = { a, a * b, a * (b + 1), a };
-	struct tdm_cb_pattern *p = &r->pattern;
-	struct tdm_pattern_stage *s = p->stages;
-	*p = (struct tdm_cb_pattern){ .name = "addition",
-		.buffer_count = BUFFERS,
-		.kernel_count = 3,
-		.stage_count = 6,
-		.tiles = a * b,
-		.cores = 1 };
-	for (size_t i = 0; i < BUFFERS; i++)
-		p->buffers[i] = (struct tdm_pattern_buffer){ .index = indices[i],
-			.pages = CONSTANT_TILES,
-			.page_bytes = r->setup.tile_bytes,
-			.total = totals[i] };
-	for (size_t i = 0; i < 3; i++)
-		snprintf(p->kernels[i], sizeof p->kernels[i], "%s", kernels[i]);
-	s[0] = stage(0, TDM_STAGE_READ, TDM_TILE_COPY, 1);
-	use(s[0].pushes, &s[0].push_count, 0);
-	s[1] = stage(0, TDM_STAGE_READ, TDM_TILE_COPY, (uint32_t)b);
-	use(s[1].pushes, &s[1].push_count, 1);
-	s[2] = stage(1, TDM_STAGE_COMPUTE, TDM_TILE_COPY, 1); /* the sum begins with A */
-	use(s[2].pops, &s[2].pop_count, 0);
-	use(s[2].pushes, &s[2].push_count, 2);
-	s[3] = stage(1, TDM_STAGE_COMPUTE, TDM_TILE_ADD, (uint32_t)b);
-	use(s[3].pops, &s[3].pop_count, 1);
-	use(s[3].pops, &s[3].pop_count, 2);
-	use(s[3].pushes, &s[3].push_count, 2);
-	s[4] = stage(1, TDM_STAGE_COMPUTE, TDM_TILE_COPY, 1);
-	use(s[4].pops, &s[4].pop_count, 2);
-	use(s[4].pushes, &s[4].push_count, 3);
-	s[5] = stage(2, TDM_STAGE_WRITE, TDM_TILE_COPY, 1);
-	use(s[5].pops, &s[5].pop_count, 3);
-	tdm_pattern_settle(p, NULL);
+	uint64_t page = r->setup.tile_bytes;
+	struct tdm_core_speed speed = *r->setup.speed;
+	char text[1024];
+	snprintf(text, sizeof text, format, a * b, CONSTANT_TILES, page, a, CONSTANT_TILES, page, a * b, CONSTANT_TILES,
+		page, a * (b + 1), CONSTANT_TILES, page, a, b, b);
+	return tdm_pattern_parse(tdm_str_of(text), &r->pattern, &speed, NULL);
 }
 
 static void set_needs(struct tdm_pressure_result *r)
@@ -142,6 +107,13 @@ static void set_l1(struct tdm_pressure_result *r)
 	r->kernel_bytes = tdm_card_get(card, TDM_CARD_KERNEL_CONFIG);
 }
 
+static void count_beyond(struct tdm_pressure_result *r)
+{
+	r->card_buffers = tdm_card_get(r->setup.card, TDM_CARD_CB_COUNT);
+	for (size_t i = 0; i < r->pattern.buffer_count; i++)
+		r->beyond_card += r->pattern.buffers[i].index >= r->card_buffers;
+}
+
 static uint64_t align_of(const struct tdm_pressure_result *r)
 {
 	uint64_t align = tdm_card_get(r->setup.card, TDM_CARD_DRAM_ALIGN);
@@ -173,16 +145,25 @@ static void measure(struct tdm_pressure_result *r, struct tdm_sizing *s)
 	s->fits = r->l1_left == TDM_BYTES_UNKNOWN || s->bytes <= r->l1_left;
 }
 
+static struct tdm_sizing *add_strategy(struct tdm_pressure_result *r, enum tdm_sizing_name name)
+{
+	struct tdm_sizing *s = &r->strategies[r->strategy_count];
+	*s = (struct tdm_sizing){ .name = (uint8_t)name,
+		.depths = r->depths + r->strategy_count * r->pattern.buffer_count };
+	r->strategy_count++;
+	return s;
+}
+
 /* The advice, and as a strategy if there is one. */
 static int add_advised(struct tdm_pressure_result *r)
 {
 	uint64_t pages = tdm_card_get(r->setup.card, TDM_CARD_CB_MAX_PAGES);
-	const struct tdm_advice_limits limits = { r->l1_left, align_of(r), pages <= UINT32_MAX ? (uint32_t)pages : 0 };
+	const struct tdm_advice_limits limits = { r->l1_left, align_of(r), pages <= UINT32_MAX ? (uint32_t)pages : 0,
+		r->setup.progress };
 	int err = tdm_cb_advise(&r->pattern, r->setup.speed, &limits, &r->advice);
 	if (err != 0 || !tdm_cb_advice_is_found(&r->advice))
 		return err;
-	struct tdm_sizing *s = &r->strategies[r->strategy_count++];
-	*s = (struct tdm_sizing){ .name = TDM_SIZING_ADVISED };
+	struct tdm_sizing *s = add_strategy(r, TDM_SIZING_ADVISED);
 	for (size_t i = 0; i < r->pattern.buffer_count; i++)
 		s->depths[i] = r->advice.advised.depths[i];
 	return 0;
@@ -194,8 +175,7 @@ static void add_rules(struct tdm_pressure_result *r)
 		TDM_SIZING_ADAPTIVE_PROGRAM };
 	size_t count = r->setup.pattern != NULL ? 1 : sizeof rules / sizeof *rules;
 	for (size_t i = 0; i < count; i++) {
-		struct tdm_sizing *s = &r->strategies[r->strategy_count++];
-		*s = (struct tdm_sizing){ .name = (uint8_t)(r->setup.pattern != NULL ? TDM_SIZING_GIVEN : rules[i]) };
+		struct tdm_sizing *s = add_strategy(r, r->setup.pattern != NULL ? TDM_SIZING_GIVEN : rules[i]);
 		if (r->setup.pattern == NULL)
 			tdm_sizing_tiles(rules[i], r->tiles_per_shard, r->setup.b_tiles, s->depths);
 		for (size_t k = 0; r->setup.pattern != NULL && k < r->pattern.buffer_count; k++)
@@ -215,22 +195,49 @@ static int run_models(struct tdm_pressure_result *r)
 	return err;
 }
 
-int tdm_pressure_analyze(const struct tdm_pressure_setup *setup, struct tdm_pressure_result *r)
+/* The pattern of the setup, or that of the workload, and lists for its buffers. 0 or -ENOMEM. */
+static int begin(struct tdm_pressure_result *r)
 {
-	*r = (struct tdm_pressure_result){ .setup = *setup };
-	set_l1(r);
+	const struct tdm_pressure_setup *setup = &r->setup;
+	int err;
 	if (setup->pattern != NULL) {
-		r->pattern = *setup->pattern;
+		err = tdm_pattern_copy(setup->pattern, &r->pattern);
 	} else {
 		uint64_t devices = (uint64_t)setup->mesh_rows * setup->mesh_columns;
 		r->tiles_per_shard = setup->a_tiles / devices + (setup->a_tiles % devices != 0);
-		make_pattern(r);
 		set_class(r);
+		err = make_pattern(r);
 	}
+	if (err != 0)
+		return err;
+	r->needs = calloc(r->pattern.buffer_count, sizeof *r->needs);
+	r->depths = calloc(TDM_SIZINGS * r->pattern.buffer_count, sizeof *r->depths);
+	return r->needs != NULL && r->depths != NULL ? 0 : -ENOMEM;
+}
+
+int tdm_pressure_analyze(const struct tdm_pressure_setup *setup, struct tdm_pressure_result *r)
+{
+	*r = (struct tdm_pressure_result){ .setup = *setup };
+	int err = begin(r);
+	if (err != 0)
+		return err;
+	set_l1(r);
+	count_beyond(r);
 	set_needs(r);
 	add_rules(r);
-	int err = add_advised(r);
+	err = add_advised(r);
 	return err != 0 ? err : run_models(r);
+}
+
+void tdm_pressure_done(struct tdm_pressure_result *r)
+{
+	for (size_t i = 0; i < r->strategy_count; i++)
+		tdm_model_result_done(&r->strategies[i].model);
+	tdm_cb_advice_done(&r->advice);
+	tdm_pattern_done(&r->pattern);
+	free(r->needs);
+	free(r->depths);
+	*r = (struct tdm_pressure_result){ 0 };
 }
 
 const struct tdm_sizing *tdm_pressure_sizing(const struct tdm_pressure_result *r, enum tdm_sizing_name name)

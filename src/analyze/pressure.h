@@ -31,13 +31,14 @@ struct tdm_pressure_setup {
 	const struct tdm_core_speed *speed;
 	const struct tdm_cb_pattern *pattern; /* of a file; NULL: the workload */
 	uint64_t l1_used;                     /* bytes of L1 buffers on each core */
+	struct tdm_progress *progress;        /* of the search for advice; NULL: none is shown */
 };
 
 struct tdm_sizing {
 	uint8_t name; /* enum tdm_sizing_name */
 	const struct tdm_cb_pattern *pattern;
-	uint32_t depths[TDM_PATTERN_BUFFERS_MAX]; /* in pages, in the order of the pattern */
-	uint64_t bytes;                           /* of all buffers, as they are placed */
+	uint32_t *depths; /* in pages, in the order of the pattern; borrowed from the result */
+	uint64_t bytes;   /* of all buffers, as they are placed */
 	double metrics[TDM_PRESSURE_COUNT];
 	double memory_efficiency; /* tiles that are both needed and there, of those that are either */
 	double map_share;         /* of the whole L1: firmware, kernels, circular buffers and L1 buffers */
@@ -49,15 +50,23 @@ struct tdm_pressure_result {
 	struct tdm_pressure_setup setup;
 	struct tdm_cb_pattern pattern;
 	uint64_t tiles_per_shard;
-	uint64_t needs[TDM_PATTERN_BUFFERS_MAX]; /* tiles that the workload has for each buffer */
-	uint64_t l1_usable, l1_left;             /* for circular buffers; TDM_BYTES_UNKNOWN */
-	uint64_t firmware_bytes, kernel_bytes;   /* the latter: what all kernels of a program may take */
-	const char *workload;                    /* its class; NULL: unknown */
-	const char *behaviour;                   /* what the guide expects of the class */
+	uint64_t *needs;                       /* tiles that the workload has for each buffer */
+	uint32_t *depths;                      /* of all strategies */
+	uint64_t l1_usable, l1_left;           /* for circular buffers; TDM_BYTES_UNKNOWN */
+	uint64_t firmware_bytes, kernel_bytes; /* the latter: what all kernels of a program may take */
+	uint64_t card_buffers;                 /* circular buffers of a core; TDM_BYTES_UNKNOWN */
+	size_t beyond_card;                    /* buffers of the pattern with an index that the card does not have */
+	const char *workload;                  /* its class; NULL: unknown */
+	const char *behaviour;                 /* what the guide expects of the class */
 	struct tdm_sizing strategies[TDM_SIZINGS];
 	size_t strategy_count;
 	struct tdm_cb_advice advice;
 };
+
+/* What a workload takes if nobody says. */
+#define TDM_PRESSURE_CARD   "n150"
+#define TDM_PRESSURE_FORMAT "fp32"
+enum { TDM_PRESSURE_MESH_ROWS = 1, TDM_PRESSURE_MESH_COLUMNS = 2 };
 
 /* The sizes that --multi takes. */
 extern const uint64_t tdm_pressure_sizes[];
@@ -68,8 +77,10 @@ const char *tdm_sizing_title(enum tdm_sizing_name name); /* "adaptive_guide" */
 /* Tiles of CB0, CB1, CB2 and CB16 by one of the first three strategies. */
 void tdm_sizing_tiles(enum tdm_sizing_name name, uint64_t tiles_per_shard, uint64_t b_tiles, uint32_t tiles[4]);
 
-/* Measures every strategy and runs the model with each. *result is large: keep it on the heap. 0 or -ENOMEM. */
+/* Measures every strategy and runs the model with each. Strategies point into *result, which must not move. 0 or
+ * -ENOMEM; give it back with tdm_pressure_done() in either case. */
 int tdm_pressure_analyze(const struct tdm_pressure_setup *setup, struct tdm_pressure_result *result);
+void tdm_pressure_done(struct tdm_pressure_result *result);
 
 /* The strategy with this name; NULL: the result has none. */
 const struct tdm_sizing *tdm_pressure_sizing(const struct tdm_pressure_result *result, enum tdm_sizing_name name);

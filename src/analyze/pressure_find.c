@@ -37,6 +37,14 @@ static void find_score(const struct tdm_pressure_result *r, const struct tdm_siz
 		snprintf(model, sizeof model, "; in the model it reaches %.1f %% of the best throughput", 100 * share);
 	tdm_findings_remark(found, is_high ? TDM_FINDING_WARNING : TDM_FINDING_INFO, "thrashing_risk",
 		tdm_sizing_title((enum tdm_sizing_name)s->name));
+	if (r->setup.pattern != NULL) { /* its score is its share of L1 */
+		tdm_findings_real(found, "score", TDM_UNIT_NUMBER, score);
+		tdm_findings_real(found, "share_of_best", TDM_UNIT_SHARE, share);
+		tdm_findings_say(found,
+			"thrashing risk %s: score %.1f of 100, its circular buffers take %.1f %% of the usable L1%s",
+			is_high ? "HIGH" : "MEDIUM", score, 100 * s->metrics[TDM_PRESSURE_L1], model);
+		return;
+	}
 	tdm_findings_figure(found, "a_tiles", TDM_UNIT_COUNT, r->setup.a_tiles);
 	tdm_findings_figure(found, "b_tiles", TDM_UNIT_COUNT, r->setup.b_tiles);
 	tdm_findings_real(found, "score", TDM_UNIT_NUMBER, score);
@@ -65,6 +73,16 @@ static void find_failure(const struct tdm_pressure_result *r, const struct tdm_s
 		tdm_format_bytes_short(left, sizeof left, r->l1_left));
 }
 
+static void find_beyond(const struct tdm_pressure_result *r, struct tdm_findings *found)
+{
+	if (r->beyond_card == 0)
+		return;
+	tdm_findings_remark(found, TDM_FINDING_BROKEN, "not_on_card", tdm_sizing_title(TDM_SIZING_GIVEN));
+	tdm_findings_figure(found, "buffers", TDM_UNIT_COUNT, r->beyond_card);
+	tdm_findings_say(found, "%zu of its %zu buffers have an index that %s does not have: it has 0 to %" PRIu64,
+		r->beyond_card, r->pattern.buffer_count, r->setup.card->full_name, r->card_buffers - 1);
+}
+
 static void find_advice(const struct tdm_pressure_result *r, struct tdm_findings *found)
 {
 	const struct tdm_sizing *s = tdm_pressure_sizing(r, TDM_SIZING_ADVISED);
@@ -81,6 +99,8 @@ static void find_advice(const struct tdm_pressure_result *r, struct tdm_findings
 
 void tdm_pressure_find(const struct tdm_pressure_result *results, size_t count, struct tdm_findings *found)
 {
+	for (size_t i = 0; i < count; i++)
+		find_beyond(&results[i], found);
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < results[i].strategy_count; k++)
 			find_failure(&results[i], &results[i].strategies[k], found);

@@ -41,5 +41,5 @@ bool tdm_term_is_utf8(void)
 
 struct tdm_term tdm_term_detect(int fd)
 {
-	return (struct tdm_term){ tdm_term_has_colour(fd), tdm_term_is_utf8(), tdm_term_width(fd) };
+	return (struct tdm_term){ tdm_term_has_colour(fd), tdm_term_is_utf8(), tdm_term_width(fd), false };
 }

@@ -11,6 +11,7 @@ struct tdm_term {
 	bool colour;  /* escape sequences are wanted */
 	bool utf8;    /* the locale's encoding is UTF-8 */
 	size_t width; /* columns, at least TDM_TERM_WIDTH_MIN */
+	bool folds;   /* the columns of a table that is wider than that continue below it */
 };
 
 #define TDM_STYLE_OFF     "\033[0m"

@@ -1,8 +1,8 @@
 /* `tidemark doctor`: checks the setup, and says what is wrong and why. */
 #include "analyze/doctor_metal.h"
 #include "cli/cmd_list.h"
+#include "cli/examination.h"
 #include "cli/options.h"
-#include "cli/preload_path.h"
 #include "metal/hook_table.h"
 #include "report/doctor_report.h"
 #include "report/metal_report.h"
@@ -73,27 +73,18 @@ static int look_at_metal(const struct tdm_args *args, const struct request *requ
 static int cmd_doctor_run(struct tdm_args *args)
 {
 	struct request request = { 0 };
-	struct tdm_setup setup;
 	int code = tdm_args_read(args, &request);
 	if (code != 0)
 		return code;
 	if (request.metal != NULL)
 		return look_at_metal(args, &request);
-	const struct tdm_probe_places places = { .ledgers = request.dir };
-	struct tdm_preload preload;
-	tdm_preload_find(&preload);
-	struct tdm_doctor doctor = { .setup = &setup,
-		.environ = environ,
-		.term = tdm_term_detect(STDOUT_FILENO),
-		.preload = { preload.path, preload.looked, preload.reason, TDM_PRELOAD_REMEDY } };
-	if (tdm_setup_read(&setup, &places) != 0) {
-		code = tdm_cmd_error(args->cmd, "out of memory");
-	} else {
-		tdm_doctor_run(&doctor, NULL);
-		code = print_findings(args, &request, &doctor, NULL);
-	}
-	tdm_findings_done(&doctor.findings);
-	tdm_setup_done(&setup);
+	struct tdm_examination *look = malloc(sizeof *look);
+	if (look == NULL)
+		return tdm_cmd_error(args->cmd, "out of memory");
+	code = tdm_examine(look, request.dir) != 0 ? tdm_cmd_error(args->cmd, "out of memory")
+						   : print_findings(args, &request, &look->doctor, NULL);
+	tdm_examination_done(look);
+	free(look);
 	return code;
 }
 

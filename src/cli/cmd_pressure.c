@@ -49,7 +49,8 @@ static int take_mesh(const struct tdm_cmd *cmd, const struct tdm_opt *opt, const
 	struct tdm_str left = { value, x != NULL ? (size_t)(x - value) : 0 };
 	if (x == NULL || tdm_str_parse_u64(left, &rows) != 0 || tdm_str_parse_u64(tdm_str_of(x + 1), &columns) != 0 ||
 		rows - 1 >= MESH_MAX || columns - 1 >= MESH_MAX)
-		return tdm_cmd_usage_error(cmd, "--%s '%s': expected ROWSxCOLUMNS, such as 1x2", opt->name, value);
+		return tdm_cmd_usage_error(cmd, "--%s '%s': expected ROWSxCOLUMNS, each from 1 to %d, such as 1x2",
+			opt->name, value, MESH_MAX);
 	*mesh = (struct mesh){ (uint32_t)rows, (uint32_t)columns };
 	return 0;
 }
@@ -107,7 +108,7 @@ static int make_card(struct request *r)
 {
 	struct tdm_diag diag = { 0 };
 	char text[TDM_DIAG_TEXT_CAP * 2];
-	const char *name = r->card_name != NULL ? r->card_name : "n150";
+	const char *name = r->card_name != NULL ? r->card_name : TDM_PRESSURE_CARD;
 	if ((r->card_name != NULL || r->card_file == NULL) &&
 		tdm_card_init(&r->card, tdm_str_of(name), NULL, &diag) != 0)
 		return tdm_cmd_error(r->cmd, "%s", diag.text);
@@ -142,7 +143,7 @@ static int make_world(struct request *r)
 		code = apply_set(r, r->sets.list[i]);
 	if (code == 0 && tdm_card_check(&r->card, &diag) != 0)
 		code = tdm_cmd_error(r->cmd, "card '%s': %s", r->card.name, diag.text);
-	const char *format = r->format_name != NULL ? r->format_name : "fp32";
+	const char *format = r->format_name != NULL ? r->format_name : TDM_PRESSURE_FORMAT;
 	r->format = tdm_data_format_find(tdm_str_of(format));
 	if (code == 0 && (r->format == NULL || r->format->tile_bytes == 0))
 		return tdm_cmd_usage_error(r->cmd,
@@ -154,13 +155,9 @@ static int make_world(struct request *r)
 
 static int check_pattern(const struct request *r)
 {
-	uint64_t count = tdm_card_get(&r->card, TDM_CARD_CB_COUNT),
-		 pages = tdm_card_get(&r->card, TDM_CARD_CB_MAX_PAGES);
+	uint64_t pages = tdm_card_get(&r->card, TDM_CARD_CB_MAX_PAGES);
 	for (size_t i = 0; i < r->pattern.buffer_count; i++) {
 		const struct tdm_pattern_buffer *b = &r->pattern.buffers[i];
-		if (b->index >= count)
-			return tdm_cmd_error(r->cmd, "%s:%" PRIu64 ": buffer %" PRIu32 ": %s has buffers 0 to %" PRIu64,
-				r->pattern_path, b->line, b->index, r->card.full_name, count - 1);
 		if (b->pages > pages)
 			return tdm_cmd_error(r->cmd,
 				"%s:%" PRIu64 ": buffer %" PRIu32 " has %" PRIu32 " pages, and %s allows %" PRIu64,
@@ -227,6 +224,7 @@ static int fit_model(struct request *r)
 			r->pattern_path);
 	if (err != 0)
 		return tdm_cmd_error(r->cmd, "out of memory");
+	r->fit.refused = r->waits.refused;
 	r->has_fit = true;
 	return 0;
 }
@@ -234,7 +232,9 @@ static int fit_model(struct request *r)
 static int analyze(struct request *r)
 {
 	size_t count = r->pattern_path != NULL ? 1 : r->size_count;
+	struct tdm_progress progress;
 	r->results = calloc(count + 1, sizeof *r->results);
+	r->size_count = count;
 	for (size_t i = 0; r->results != NULL && i < count; i++) {
 		const struct tdm_pressure_setup setup = { .a_tiles = r->sizes[i][0],
 			.b_tiles = r->sizes[i][1],
@@ -244,11 +244,14 @@ static int analyze(struct request *r)
 			.card = &r->card,
 			.speed = &r->speed,
 			.pattern = r->pattern_path != NULL ? &r->pattern : NULL,
-			.l1_used = r->l1_used };
-		if (tdm_pressure_analyze(&setup, &r->results[i]) != 0)
+			.l1_used = r->l1_used,
+			.progress = &progress };
+		tdm_progress_begin(&progress, "searching depths", TDM_ADVICE_WORK);
+		int err = tdm_pressure_analyze(&setup, &r->results[i]);
+		tdm_progress_end(&progress);
+		if (err != 0)
 			return tdm_cmd_error(r->cmd, "out of memory");
 	}
-	r->size_count = count;
 	return r->results == NULL ? tdm_cmd_error(r->cmd, "out of memory") : 0;
 }
 
@@ -314,7 +317,10 @@ static int run_request(struct request *r, struct tdm_args *args)
 	code = code != 0 ? code : fit_model(r);
 	code = code != 0 ? code : analyze(r);
 	code = code != 0 ? code : report_all(r);
+	for (size_t i = 0; r->results != NULL && i < r->size_count; i++)
+		tdm_pressure_done(&r->results[i]);
 	free(r->results);
+	tdm_pattern_done(&r->pattern);
 	if (r->fit_path != NULL)
 		tdm_perf_waits_done(&r->waits);
 	return code;
@@ -326,7 +332,7 @@ static int cmd_pressure_run(struct tdm_args *args)
 	if (r == NULL)
 		return tdm_cmd_error(args->cmd, "out of memory");
 	r->cmd = args->cmd;
-	r->mesh = (struct mesh){ 1, 2 };
+	r->mesh = (struct mesh){ TDM_PRESSURE_MESH_ROWS, TDM_PRESSURE_MESH_COLUMNS };
 	int code = run_request(r, args);
 	free(r);
 	return code;

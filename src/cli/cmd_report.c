@@ -24,20 +24,30 @@ struct request {
 	size_t tile_count;  /* 0: there is none */
 };
 
-/* The form by the name of the file, if the user does not say. */
-static enum tdm_digest_form form_of_name(const char *path)
+/* The form by the name of the file, if the user does not say. False: its ending is that of something else. */
+static bool form_of_name(const char *path, enum tdm_digest_form *form)
 {
-	const char *end = path != NULL ? strrchr(path, '.') : NULL;
-	if (end != NULL && strcmp(end, ".json") == 0)
-		return TDM_DIGEST_JSON;
-	return end != NULL && (strcmp(end, ".md") == 0 || strcmp(end, ".markdown") == 0) ? TDM_DIGEST_MARKDOWN
-											 : TDM_DIGEST_TEXT;
+	static const struct {
+		const char *ending;
+		enum tdm_digest_form form;
+	} forms[] = { { ".txt", TDM_DIGEST_TEXT }, { ".text", TDM_DIGEST_TEXT }, { ".log", TDM_DIGEST_TEXT },
+		{ ".json", TDM_DIGEST_JSON }, { ".md", TDM_DIGEST_MARKDOWN }, { ".markdown", TDM_DIGEST_MARKDOWN } };
+	const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+	const char *name = slash != NULL ? slash + 1 : path, *end = name != NULL ? strrchr(name, '.') : NULL;
+	*form = TDM_DIGEST_TEXT;
+	for (size_t i = 0; end != NULL && i < sizeof forms / sizeof *forms; i++)
+		if (strcmp(end, forms[i].ending) == 0) {
+			*form = forms[i].form;
+			return true;
+		}
+	return end == NULL || end == name;
 }
 
 static void set_term(struct request *r)
 {
 	struct tdm_report_request *report = &r->report;
 	report->term = tdm_cmd_term(r->ascii, r->no_colour);
+	report->term.folds = true;
 	report->is_piped = r->output != NULL || isatty(STDOUT_FILENO) != 1;
 	if (r->output != NULL || report->digest.form == TDM_DIGEST_MARKDOWN)
 		report->term.colour = false;
@@ -85,10 +95,15 @@ static int read_options(struct tdm_args *args, struct request *r)
 		return tdm_cmd_usage_error(args->cmd, "--json and --format of another form cannot be combined");
 	if (r->output != NULL && strcmp(r->output, "-") == 0)
 		r->output = NULL;
-	tdm_digest_init(&r->report.digest, r->json        ? TDM_DIGEST_JSON
-					   : r->form != 0 ? (enum tdm_digest_form)(r->form - 1)
-							  : form_of_name(r->output));
-	if (tdm_card_init(&r->report.card, tdm_str_of(r->card != NULL ? r->card : "n150"), NULL, &diag) != 0)
+	enum tdm_digest_form form = r->form != 0 ? (enum tdm_digest_form)(r->form - 1) : TDM_DIGEST_JSON;
+	if (!r->json && r->form == 0 && !form_of_name(r->output, &form))
+		return tdm_cmd_usage_error(args->cmd,
+			"--output %s: a report is text (.txt), JSON (.json) or Markdown (.md): name the file so, or "
+			"say "
+			"which with --format",
+			r->output);
+	tdm_digest_init(&r->report.digest, form);
+	if (tdm_card_init(&r->report.card, tdm_str_of(r->card != NULL ? r->card : TDM_PRESSURE_CARD), NULL, &diag) != 0)
 		return tdm_cmd_usage_error(args->cmd, "--card: %s", diag.text);
 	r->report.cmd = args->cmd;
 	r->machine |= r->report.watch_ns != 0 || (args->positional_count == 0 && r->tile_count == 0 && !r->multi);
@@ -215,11 +230,12 @@ const struct tdm_cmd tdm_cmd_report = {
 		"it is named after shows it; then what is not in the report, and why.\n"
 		"\n"
 		" A B, --multi: a workload in tiles        pressure\n"
+		" pattern files, *.cb                      pressure\n"
 		" C++ and Python sources                   scan\n"
 		" graph captures, reports, logs, kernels   info\n"
 		" text traces                              simulate\n"
 		" ledgers                                  dump, phases, leaks\n"
-		" this machine                             status, leaks\n"
+		" this machine                             status, leaks, doctor\n"
 		"\n"
 		"Two numbers are the tiles of a workload, as for 'tidemark pressure'; other words are names of files. "
 		"Without anything, this machine is reported. '-' is standard input. Of a folder, every file in it that "

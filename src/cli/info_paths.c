@@ -2,6 +2,7 @@
 #include "base/reserve.h"
 #include "cli/info_view.h"
 #include "scan/scan_files.h"
+#include "device/cb_pattern.h"
 #include "sources/folder.h"
 
 #include <errno.h>
@@ -50,6 +51,8 @@ static int visit_file(void *context, int folder, const char *name, const char *p
 	(void)folder;
 	if (paths->with_all && tdm_scan_is_source(name))
 		return 0; /* `report` scans the whole folder */
+	if (paths->with_all && tdm_pattern_is_file(name))
+		return add_found(paths, path);
 	bool is_wanted = tdm_input_open(path, &input) != 0;
 	if (!is_wanted) {
 		const struct tdm_format *format = tdm_format_of(input);

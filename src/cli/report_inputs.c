@@ -4,6 +4,7 @@
 #include "base/reserve.h"
 #include "cli/info_paths.h"
 #include "cli/report_parts.h"
+#include "device/cb_pattern.h"
 #include "scan/scan_files.h"
 #include "sources/folder.h"
 
@@ -90,7 +91,11 @@ static void report_path(struct inputs *in, const char *path)
 		return;
 	}
 	int err = tdm_input_open(path, &input);
-	if (err == 0 && tdm_scan_is_source(path) && !tdm_input_is_folder(input)) {
+	if (err == 0 && tdm_pattern_is_file(path) && !tdm_input_is_folder(input)) {
+		const char *const paths[] = { path, NULL };
+		tdm_report_item(in->request,
+			&(struct tdm_report_item){ .of = TDM_REPORT_PATTERN, .source = path, .paths = paths });
+	} else if (err == 0 && tdm_scan_is_source(path) && !tdm_input_is_folder(input)) {
 		add_name(in, &in->sources, path);
 	} else if (err == 0) {
 		report_input(in, input, path);

@@ -1,11 +1,13 @@
-/* The parts of `tidemark report` about this machine and about ledgers: pictures of one moment, as `status`, `leaks`,
- * `dump` and `phases` show them. */
+/* The parts of `tidemark report` about this machine and about ledgers: pictures of one moment, as `status`, `doctor`,
+ * `leaks`, `dump` and `phases` show them. */
 #include "analyze/leaks.h"
 #include "analyze/phases_find.h"
 #include "analyze/run_findings.h"
 #include "base/err.h"
+#include "cli/examination.h"
 #include "cli/leak_pictures.h"
 #include "cli/report_parts.h"
+#include "report/doctor_report.h"
 #include "report/leaks_report.h"
 #include "report/phases_report.h"
 #include "report/status_report.h"
@@ -59,6 +61,31 @@ void tdm_report_status(
 		run_out(request, part);
 	}
 	tdm_state_free(state);
+}
+
+void tdm_report_doctor(
+	struct tdm_report_request *request, const struct tdm_report_item *item, struct tdm_digest_part *part)
+{
+	struct tdm_examination *look = malloc(sizeof *look);
+	struct tdm_json *json = tdm_report_json(request, part);
+	(void)item;
+	if (look != NULL && tdm_examine(look, request->dir) == 0) {
+		struct tdm_finding_view view = { .findings = &look->doctor.findings, .term.utf8 = true };
+		if (json != NULL)
+			tdm_doctor_json(&look->doctor.findings, NULL, json);
+		else
+			tdm_doctor_text(&look->doctor.findings, &request->term, &part->body);
+		/* Notes about the setup say what is possible, not what happened: they are in the part alone. */
+		for (size_t i = 0; i < look->doctor.findings.count; i++)
+			if (look->doctor.findings.list[i].severity == TDM_FINDING_INFO)
+				look->doctor.findings.list[i].severity = TDM_FINDING_OK;
+		tdm_digest_find(&request->digest, &view);
+	} else {
+		run_out(request, part);
+	}
+	if (look != NULL)
+		tdm_examination_done(look);
+	free(look);
 }
 
 /* Opens the ledgers of a directory, or of the item's paths. */

@@ -87,6 +87,7 @@ void tdm_report_simulate(
 			.skipped = refused,
 			.is_cut = source->is_cut,
 			.ascii = !request->term.utf8,
+			.width = request->term.width,
 			.place = "line" };
 		part->is_empty = replay->space_count == 0;
 		if (!part->is_empty)
@@ -106,7 +107,7 @@ static const struct {
 	unsigned of;      /* enum tdm_report_of: what it applies to */
 	tdm_report_fill *fill;
 } parts[] = {
-	{ "pressure", TDM_REPORT_WORKLOAD, tdm_report_pressure },
+	{ "pressure", TDM_REPORT_WORKLOAD | TDM_REPORT_PATTERN, tdm_report_pressure },
 	{ "scan", TDM_REPORT_SOURCES, tdm_report_scan },
 	{ "info", TDM_REPORT_FILE, tdm_report_info },
 	{ "simulate", TDM_REPORT_TRACE, tdm_report_simulate },
@@ -114,6 +115,7 @@ static const struct {
 	{ "phases", TDM_REPORT_LEDGERS, tdm_report_phases },
 	{ "status", TDM_REPORT_MACHINE, tdm_report_status },
 	{ "leaks", TDM_REPORT_MACHINE | TDM_REPORT_LEDGERS, tdm_report_leaks },
+	{ "doctor", TDM_REPORT_MACHINE, tdm_report_doctor },
 };
 
 void tdm_report_item(struct tdm_report_request *request, const struct tdm_report_item *item)

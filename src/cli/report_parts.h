@@ -19,6 +19,7 @@ enum tdm_report_of {
 	TDM_REPORT_MACHINE = 8, /* the devices and programs of this machine */
 	TDM_REPORT_WORKLOAD = 16,
 	TDM_REPORT_SOURCES = 32, /* source files, and folders that have some, all together */
+	TDM_REPORT_PATTERN = 64, /* a pattern file, by its ending */
 };
 
 /* One thing that the user named. */
@@ -28,7 +29,7 @@ struct tdm_report_item {
 	bool is_found;                   /* in a folder: nobody expects that it says something */
 	struct tdm_input *input;         /* of a file or a trace */
 	const struct tdm_format *format; /* of the input; NULL: not known by its beginning */
-	const char *const *paths;        /* of the ledgers or sources; ends with NULL */
+	const char *const *paths;        /* of the ledgers, sources or pattern; ends with NULL */
 	uint64_t a_tiles, b_tiles;       /* of the workload; 0: workloads of several sizes */
 };
 
@@ -48,9 +49,10 @@ typedef void tdm_report_fill(
 	struct tdm_report_request *request, const struct tdm_report_item *item, struct tdm_digest_part *part);
 
 tdm_report_fill tdm_report_info, tdm_report_simulate;                                    /* report_parts.c */
-tdm_report_fill tdm_report_status, tdm_report_leaks, tdm_report_dump, tdm_report_phases; /* report_live.c */
-tdm_report_fill tdm_report_pressure;                                                     /* report_pressure.c */
-tdm_report_fill tdm_report_scan;                                                         /* report_scan.c */
+tdm_report_fill tdm_report_status, tdm_report_doctor, tdm_report_leaks, tdm_report_dump, /* report_live.c */
+	tdm_report_phases;
+tdm_report_fill tdm_report_pressure; /* report_pressure.c */
+tdm_report_fill tdm_report_scan;     /* report_scan.c */
 
 /* Reports everything that the user named: files, folders and ledgers. report_inputs.c */
 void tdm_report_names(struct tdm_report_request *request, char *const *names, size_t count);

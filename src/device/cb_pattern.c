@@ -1,7 +1,12 @@
 #include "device/cb_pattern.h"
 #include "base/err.h"
+#include "base/number.h"
+#include "base/reserve.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const char *const op_names[] = {
 #define X(id, name) name,
@@ -14,54 +19,44 @@ const char *tdm_tile_op_name(enum tdm_tile_op op)
 	return op_names[op];
 }
 
-/* Pages of a buffer that a kernel pushes, or pops, in one round; *calls: in how many calls. */
-static uint64_t pages_per_round(
-	const struct tdm_cb_pattern *p, size_t kernel, size_t buffer, bool is_push, uint64_t *calls)
+bool tdm_pattern_is_file(const char *name)
 {
-	uint64_t pages = 0;
-	*calls = 0;
-	for (size_t i = 0; i < p->stage_count; i++) {
-		const struct tdm_pattern_stage *s = &p->stages[i];
-		const struct tdm_pattern_use *uses = is_push ? s->pushes : s->pops;
-		for (size_t k = 0; s->kernel == kernel && k < (is_push ? s->push_count : s->pop_count); k++)
-			if (uses[k].buffer == buffer) {
-				pages += (uint64_t)uses[k].pages * s->times;
-				*calls += s->times;
-			}
-	}
-	return pages;
+	size_t len = strlen(name), end = sizeof TDM_PATTERN_ENDING - 1;
+	return len > end && strcmp(name + len - end, TDM_PATTERN_ENDING) == 0;
 }
 
-static uint64_t rounds_of(const struct tdm_cb_pattern *p, size_t kernel, size_t buffer, bool is_push)
+void tdm_pattern_done(struct tdm_cb_pattern *p)
 {
-	uint64_t calls, total = p->buffers[buffer].total;
-	uint64_t pages = pages_per_round(p, kernel, buffer, is_push, &calls);
-	return total / pages + (total % pages != 0);
+	free(p->buffers);
+	free(p->kernels);
+	free(p->stages);
+	free(p->uses);
+	*p = (struct tdm_cb_pattern){ 0 };
 }
 
-uint64_t tdm_pattern_rounds(const struct tdm_cb_pattern *p, size_t kernel)
+static int copy_list(void *to, size_t *cap, const void *from, size_t count, size_t item)
 {
-	for (size_t i = 0; i < p->buffer_count; i++)
-		if (p->buffers[i].producer == kernel || p->buffers[i].consumer == kernel)
-			return rounds_of(p, kernel, i, p->buffers[i].producer == kernel);
-	return 0;
+	int err = tdm_reserve(to, cap, count, item);
+	if (err == 0 && count != 0)
+		memcpy(*(void **)to, from, count * item);
+	return err;
 }
 
-/* Calls `take` with every use of the buffer and the pages that its stage holds at once. */
-static void each_use(const struct tdm_cb_pattern *p, size_t buffer, uint64_t *value,
-	void (*take)(uint64_t *value, uint64_t pages, uint64_t held))
+int tdm_pattern_copy(const struct tdm_cb_pattern *p, struct tdm_cb_pattern *copy)
 {
-	for (size_t i = 0; i < p->stage_count; i++) {
-		const struct tdm_pattern_stage *s = &p->stages[i];
-		for (size_t k = 0; k < s->push_count; k++)
-			if (s->pushes[k].buffer == buffer) {
-				uint64_t pages = s->pushes[k].pages, blocks = s->ids != 0 ? s->ids : s->ahead;
-				take(value, pages, pages * blocks);
-			}
-		for (size_t k = 0; k < s->pop_count; k++)
-			if (s->pops[k].buffer == buffer)
-				take(value, s->pops[k].pages, s->pops[k].pages);
-	}
+	*copy = *p;
+	copy->buffers = NULL;
+	copy->kernels = NULL;
+	copy->stages = NULL;
+	copy->uses = NULL;
+	copy->buffer_cap = copy->kernel_cap = copy->stage_cap = copy->use_cap = 0;
+	if (copy_list(&copy->buffers, &copy->buffer_cap, p->buffers, p->buffer_count, sizeof *p->buffers) == 0 &&
+		copy_list(&copy->kernels, &copy->kernel_cap, p->kernels, p->kernel_count, sizeof *p->kernels) == 0 &&
+		copy_list(&copy->stages, &copy->stage_cap, p->stages, p->stage_count, sizeof *p->stages) == 0 &&
+		copy_list(&copy->uses, &copy->use_cap, p->uses, p->use_count, sizeof *p->uses) == 0)
+		return 0;
+	tdm_pattern_done(copy);
+	return -ENOMEM;
 }
 
 static uint64_t divisor(uint64_t a, uint64_t b)
@@ -74,59 +69,54 @@ static uint64_t divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-static void take_step(uint64_t *step, uint64_t pages, uint64_t held)
+/* Counts what a stage does with a buffer: in one round, and for the depths that are possible. */
+static void count_use(struct tdm_pattern_buffer *b, const struct tdm_pattern_stage *s,
+	const struct tdm_pattern_use *use, bool is_push)
 {
-	(void)held;
-	*step = *step / divisor(*step, pages) * pages;
-	*step = *step > UINT32_MAX ? UINT32_MAX : *step;
-}
-
-static void take_least(uint64_t *least, uint64_t pages, uint64_t held)
-{
-	(void)pages;
-	*least = held > *least ? held : *least;
-}
-
-uint32_t tdm_pattern_step(const struct tdm_cb_pattern *p, size_t buffer)
-{
-	uint64_t step = 1;
-	each_use(p, buffer, &step, take_step);
-	return (uint32_t)step;
-}
-
-uint32_t tdm_pattern_least(const struct tdm_cb_pattern *p, size_t buffer)
-{
-	uint64_t least = 1, step = tdm_pattern_step(p, buffer);
-	each_use(p, buffer, &least, take_least);
-	least = (least + step - 1) / step * step;
-	return least < UINT32_MAX ? (uint32_t)least : UINT32_MAX;
+	struct tdm_pattern_flow *flow = is_push ? &b->pushed : &b->popped;
+	uint64_t blocks = !is_push ? 1 : s->ids != 0 ? s->ids : s->ahead;
+	uint64_t step = b->step / divisor(b->step, use->pages) * (uint64_t)use->pages;
+	flow->pages += (uint64_t)use->pages * s->times;
+	flow->calls += s->times;
+	b->step = (uint32_t)tdm_min(step, UINT32_MAX);
+	b->least = (uint32_t)tdm_max(b->least, tdm_min(blocks * use->pages, UINT32_MAX));
 }
 
 static int set_end(struct tdm_cb_pattern *p, const struct tdm_pattern_stage *stage, const struct tdm_pattern_use *use,
 	bool is_push, struct tdm_diag *diag)
 {
 	struct tdm_pattern_buffer *b = &p->buffers[use->buffer];
-	uint8_t *end = is_push ? &b->producer : &b->consumer;
+	uint16_t *end = is_push ? &b->producer : &b->consumer;
 	if (*end != TDM_PATTERN_NONE && *end != stage->kernel)
 		return tdm_diag_set(diag, TDM_EREFUSED, stage->line, 0,
 			"both %s and %s %s buffer %" PRIu32 ", which has one %s: give one of them another buffer",
-			p->kernels[*end], p->kernels[stage->kernel], is_push ? "push to" : "pop", b->index,
+			p->kernels[*end].name, p->kernels[stage->kernel].name, is_push ? "push to" : "pop", b->index,
 			is_push ? "producer" : "consumer");
 	*end = stage->kernel;
+	count_use(b, stage, use, is_push);
 	return 0;
 }
 
 static int set_ends(struct tdm_cb_pattern *p, struct tdm_diag *diag)
 {
 	int err = 0;
-	for (size_t i = 0; i < p->buffer_count; i++)
-		p->buffers[i].producer = p->buffers[i].consumer = TDM_PATTERN_NONE;
+	for (size_t i = 0; i < p->buffer_count; i++) {
+		struct tdm_pattern_buffer *b = &p->buffers[i];
+		b->producer = b->consumer = TDM_PATTERN_NONE;
+		b->step = b->least = 1;
+		b->pushed = b->popped = (struct tdm_pattern_flow){ 0 };
+	}
 	for (size_t i = 0; i < p->stage_count && err == 0; i++) {
 		const struct tdm_pattern_stage *s = &p->stages[i];
-		for (size_t k = 0; k < s->push_count && err == 0; k++)
-			err = set_end(p, s, &s->pushes[k], true, diag);
-		for (size_t k = 0; k < s->pop_count && err == 0; k++)
-			err = set_end(p, s, &s->pops[k], false, diag);
+		for (size_t k = 0; k < s->pushes.count && err == 0; k++)
+			err = set_end(p, s, tdm_pattern_use(p, &s->pushes, k), true, diag);
+		for (size_t k = 0; k < s->pops.count && err == 0; k++)
+			err = set_end(p, s, tdm_pattern_use(p, &s->pops, k), false, diag);
+	}
+	for (size_t i = 0; i < p->buffer_count; i++) {
+		struct tdm_pattern_buffer *b = &p->buffers[i];
+		uint64_t least = ((uint64_t)b->least + b->step - 1) / b->step * b->step;
+		b->least = (uint32_t)tdm_min(least, UINT32_MAX);
 	}
 	return err;
 }
@@ -148,78 +138,88 @@ static int check_buffer(const struct tdm_pattern_buffer *b, struct tdm_diag *dia
 	return 0;
 }
 
-/* A last round with fewer pages is possible only if nothing else of the round is repeated. */
-static int check_rest(const struct tdm_cb_pattern *p, size_t kernel, size_t buffer, bool is_push, struct tdm_diag *diag)
+/* Counts the rounds that the producer or the consumer of a buffer makes. A last round with fewer pages is possible only
+ * if nothing else of the round is repeated. */
+static int count_rounds(struct tdm_cb_pattern *p, size_t buffer, bool is_push, struct tdm_diag *diag)
 {
 	const struct tdm_pattern_buffer *b = &p->buffers[buffer];
-	uint64_t calls, pages = pages_per_round(p, kernel, buffer, is_push, &calls);
-	if (calls == 1 || b->total % pages == 0)
+	const struct tdm_pattern_flow *flow = is_push ? &b->pushed : &b->popped;
+	struct tdm_pattern_kernel *kernel = &p->kernels[is_push ? b->producer : b->consumer];
+	uint64_t rounds = b->total / flow->pages + (b->total % flow->pages != 0);
+	if (kernel->rounds != 0 && kernel->rounds != rounds)
+		return tdm_diag_set(diag, TDM_EREFUSED, b->line, 0,
+			"%s makes %" PRIu64 " rounds for buffer %" PRIu32 ", but %" PRIu64 " for buffer %" PRIu32
+			": change its pages per round, or total=N of a buffer",
+			kernel->name, kernel->rounds, p->buffers[kernel->counted_by].index, rounds, b->index);
+	kernel->rounds = rounds;
+	kernel->counted_by = (uint16_t)buffer;
+	if (flow->calls == 1 || b->total % flow->pages == 0)
 		return 0;
 	return tdm_diag_set(diag, TDM_EREFUSED, b->line, 0,
 		"%s %s %" PRIu64 " pages of buffer %" PRIu32 " in a round, and %" PRIu64
 		" go through it: give it a multiple with total=N",
-		p->kernels[kernel], is_push ? "pushes" : "pops", pages, b->index, b->total);
+		kernel->name, is_push ? "pushes" : "pops", flow->pages, b->index, b->total);
 }
 
-/* All buffers of a kernel give the same number of rounds. */
-static int check_rounds(const struct tdm_cb_pattern *p, size_t kernel, struct tdm_diag *diag)
+/* Makes the stages of each kernel a list. */
+static void link_stages(struct tdm_cb_pattern *p)
 {
-	uint64_t rounds = 0;
-	uint32_t from = 0;
-	for (size_t k = 0; k < 2 * p->buffer_count; k++) {
-		const struct tdm_pattern_buffer *b = &p->buffers[k / 2];
-		bool is_push = k % 2 == 0;
-		if ((is_push ? b->producer : b->consumer) != kernel)
-			continue;
-		uint64_t own = rounds_of(p, kernel, k / 2, is_push);
-		if (rounds != 0 && rounds != own)
-			return tdm_diag_set(diag, TDM_EREFUSED, b->line, 0,
-				"%s makes %" PRIu64 " rounds for buffer %" PRIu32 ", but %" PRIu64
-				" for buffer %" PRIu32 ": change its pages per round, or total=N of a buffer",
-				p->kernels[kernel], rounds, from, own, b->index);
-		rounds = own;
-		from = b->index;
-		int err = check_rest(p, kernel, k / 2, is_push, diag);
-		if (err != 0)
-			return err;
+	for (size_t i = 0; i < p->kernel_count; i++) {
+		p->kernels[i].first = p->kernels[i].last = (uint32_t)p->stage_count;
+		p->kernels[i].rounds = 0;
 	}
-	return 0;
+	for (size_t i = 0; i < p->stage_count; i++) {
+		struct tdm_pattern_kernel *kernel = &p->kernels[p->stages[i].kernel];
+		if (kernel->first == p->stage_count)
+			kernel->first = (uint32_t)i;
+		else
+			p->stages[kernel->last].next = (uint32_t)i;
+		kernel->last = (uint32_t)i;
+		p->stages[i].next = (uint32_t)p->stage_count;
+	}
 }
 
 static int check_stage(const struct tdm_cb_pattern *p, const struct tdm_pattern_stage *s, struct tdm_diag *diag)
 {
-	size_t others = 0;
-	for (size_t i = 0; i < p->stage_count; i++)
-		others += &p->stages[i] != s && p->stages[i].kernel == s->kernel;
-	if (s->push_count + s->pop_count == 0)
-		return tdm_diag_set(diag, TDM_EREFUSED, s->line, 0, "%s uses no buffer: add pop=N or push=N",
-			p->kernels[s->kernel]);
-	if ((s->work == TDM_STAGE_READ && s->pop_count != 0) || (s->work == TDM_STAGE_WRITE && s->push_count != 0))
+	const struct tdm_pattern_kernel *kernel = &p->kernels[s->kernel];
+	bool is_only = kernel->first == kernel->last;
+	if (s->pushes.count + s->pops.count == 0)
+		return tdm_diag_set(
+			diag, TDM_EREFUSED, s->line, 0, "%s uses no buffer: add pop=N or push=N", kernel->name);
+	if ((s->work == TDM_STAGE_READ && s->pops.count != 0) || (s->work == TDM_STAGE_WRITE && s->pushes.count != 0))
 		return tdm_diag_set(diag, TDM_EREFUSED, s->line, 0,
-			"%s %s: a kernel that does both is two kernels, or a computation", p->kernels[s->kernel],
+			"%s %s: a kernel that does both is two kernels, or a computation", kernel->name,
 			s->work == TDM_STAGE_READ ? "reads, and so only pushes" : "writes, and so only pops");
-	if ((others != 0 || s->times > 1) && (s->ahead > 1 || s->ids != 0))
+	if ((!is_only || s->times > 1) && (s->ahead > 1 || s->ids != 0))
 		return tdm_diag_set(diag, TDM_EREFUSED, s->line, 0,
-			"%s does several things in a round: ahead and ids are for kernels that do one",
-			p->kernels[s->kernel]);
-	for (size_t i = 0; i < p->stage_count; i++)
-		if (p->stages[i].kernel == s->kernel &&
-			(p->stages[i].work == TDM_STAGE_COMPUTE) != (s->work == TDM_STAGE_COMPUTE))
-			return tdm_diag_set(diag, TDM_EREFUSED, s->line, 0,
-				"%s both computes and moves data: these are two kernels", p->kernels[s->kernel]);
+			"%s does several things in a round: ahead and ids are for kernels that do one", kernel->name);
+	const struct tdm_pattern_stage *next = s->next != p->stage_count ? &p->stages[s->next] : s;
+	if ((next->work == TDM_STAGE_COMPUTE) != (s->work == TDM_STAGE_COMPUTE))
+		return tdm_diag_set(diag, TDM_EREFUSED, s->line, 0,
+			"%s both computes and moves data: these are two kernels", kernel->name);
 	return 0;
 }
 
+/* The model unrolls a round, and simulates every page. */
 static int check_length(const struct tdm_cb_pattern *p, struct tdm_diag *diag)
 {
-	uint64_t pages = 0;
+	uint64_t pages = 0, calls = 0;
 	for (size_t i = 0; i < p->buffer_count; i++)
 		pages += p->buffers[i].total;
-	if (pages <= TDM_PATTERN_PAGES_MAX)
-		return 0;
-	return tdm_diag_set(diag, TDM_EREFUSED, 0, 0,
-		"%" PRIu64 " pages go through the buffers, and %" PRIu64 " are possible: take fewer tiles", pages,
-		TDM_PATTERN_PAGES_MAX);
+	if (pages > TDM_PATTERN_PAGES_MAX)
+		return tdm_diag_set(diag, TDM_EREFUSED, 0, 0,
+			"%" PRIu64 " pages go through the buffers, and %" PRIu64 " are possible: take fewer tiles",
+			pages, TDM_PATTERN_PAGES_MAX);
+	for (size_t i = 0; i < p->stage_count; i++) {
+		const struct tdm_pattern_stage *s = &p->stages[i];
+		uint64_t blocks = tdm_max(s->ids, s->ahead);
+		calls += (uint64_t)s->times * blocks * (1 + s->pushes.count + s->pops.count);
+		if (calls > TDM_PATTERN_CALLS_MAX)
+			return tdm_diag_set(diag, TDM_EREFUSED, s->line, 0,
+				"one round of all kernels has more than %d calls up to here: take smaller times=N",
+				TDM_PATTERN_CALLS_MAX);
+	}
+	return 0;
 }
 
 int tdm_pattern_settle(struct tdm_cb_pattern *p, struct tdm_diag *diag)
@@ -227,6 +227,7 @@ int tdm_pattern_settle(struct tdm_cb_pattern *p, struct tdm_diag *diag)
 	int err = p->stage_count == 0
 			  ? tdm_diag_set(diag, TDM_EREFUSED, 0, 0, "there is no kernel: add 'kernel NAME ...'")
 			  : 0;
+	link_stages(p);
 	for (size_t i = 0; i < p->stage_count && err == 0; i++)
 		err = check_stage(p, &p->stages[i], diag);
 	if (err == 0)
@@ -234,7 +235,7 @@ int tdm_pattern_settle(struct tdm_cb_pattern *p, struct tdm_diag *diag)
 	for (size_t i = 0; i < p->buffer_count && err == 0; i++)
 		err = check_buffer(&p->buffers[i], diag);
 	err = err != 0 ? err : check_length(p, diag);
-	for (size_t i = 0; i < p->kernel_count && err == 0; i++)
-		err = check_rounds(p, i, diag);
+	for (size_t i = 0; i < 2 * p->buffer_count && err == 0; i++)
+		err = count_rounds(p, i / 2, i % 2 == 0, diag);
 	return err;
 }

@@ -5,6 +5,8 @@
  */
 #include "base/err.h"
 #include "base/file.h"
+#include "base/names.h"
+#include "base/reserve.h"
 #include "base/suggest.h"
 #include "base/units.h"
 #include "device/card_set.h"
@@ -14,8 +16,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-enum { FILE_MAX = 64 * 1024, TILE_SIDE = 32, FACTOR_MAX = 1000000, PAGES_MAX = 65535 };
+enum { FILE_MAX = 4 * 1024 * 1024, FACTOR_MAX = 1000000, PAGES_MAX = 65535 };
 
 struct parser {
 	struct tdm_cb_pattern *p;
@@ -24,7 +27,8 @@ struct parser {
 	struct tdm_str line, rest; /* the line, and what is left of it */
 	uint64_t number;
 	uint64_t page_bytes;                        /* of buffers that do not say it */
-	uint64_t totals[TDM_PATTERN_BUFFERS_MAX];   /* as given; 0: not given */
+	struct tdm_names kernels;                   /* each with its place in the pattern */
+	uint16_t *places;                           /* of the buffers in the pattern, by index, plus 1; 0: nowhere */
 	struct tdm_pattern_buffer *buffer;          /* of the line */
 	struct tdm_pattern_stage *stage;            /* the same */
 	uint64_t tiles_line, cores_line, name_line; /* where they are; 0: nowhere */
@@ -113,7 +117,7 @@ static int take_buffer_page(struct parser *ps, struct tdm_str value)
 
 static int take_total(struct parser *ps, struct tdm_str value)
 {
-	return take_number(ps, value, 1, TDM_PATTERN_TILES_MAX, &ps->totals[ps->buffer - ps->p->buffers]);
+	return take_number(ps, value, 1, TDM_PATTERN_TILES_MAX, &ps->buffer->total);
 }
 
 static int take_fixed(struct parser *ps, struct tdm_str value)
@@ -139,33 +143,42 @@ static int take_use(struct parser *ps, struct tdm_str text, struct tdm_pattern_u
 	struct tdm_str index = { text.ptr, colon != NULL ? (size_t)(colon - text.ptr) : text.len };
 	uint64_t number;
 	int err = take_number(ps, index, 0, UINT32_MAX, &number);
-	size_t i = 0;
 	use->pages = 1;
 	if (err == 0 && colon != NULL)
 		err = take_u32(ps, (struct tdm_str){ colon + 1, text.len - index.len - 1 }, 1, PAGES_MAX, &use->pages);
 	if (err != 0)
 		return err;
-	while (i < ps->p->buffer_count && ps->p->buffers[i].index != number)
-		i++;
-	if (i == ps->p->buffer_count)
+	uint16_t place = number < TDM_PATTERN_BUFFERS_MAX ? ps->places[number] : 0;
+	if (place == 0)
 		return REFUSE(ps, text,
 			"buffer %" PRIu64 " is not declared: add a line 'buffer %" PRIu64 " pages=N' above", number,
 			number);
-	use->buffer = (uint8_t)i;
+	use->buffer = (uint16_t)(place - 1);
 	return 0;
 }
 
-static int take_uses(struct parser *ps, struct tdm_str value, struct tdm_pattern_use *uses, size_t *count)
+static int out_of_memory(struct parser *ps)
 {
-	while (value.len != 0 || *count == 0) {
+	return tdm_diag_set(ps->diag, -ENOMEM, ps->number, 0, "out of memory");
+}
+
+static int take_uses(struct parser *ps, struct tdm_str value, struct tdm_pattern_uses *uses)
+{
+	struct tdm_cb_pattern *p = ps->p;
+	uses->first = (uint32_t)p->use_count;
+	while (value.len != 0 || uses->count == 0) {
 		const char *comma = value.len != 0 ? memchr(value.ptr, ',', value.len) : NULL;
 		struct tdm_str one = { value.ptr, comma != NULL ? (size_t)(comma - value.ptr) : value.len };
-		if (*count == TDM_PATTERN_USES_MAX)
-			return REFUSE(ps, one, "a kernel has at most %d buffers each way", TDM_PATTERN_USES_MAX);
-		int err = take_use(ps, one, &uses[*count]);
+		if (p->use_count == TDM_PATTERN_USES_MAX)
+			return REFUSE(
+				ps, one, "all kernels together pop and push at most %d buffers", TDM_PATTERN_USES_MAX);
+		if (tdm_reserve(&p->uses, &p->use_cap, p->use_count + 1, sizeof *p->uses) != 0)
+			return out_of_memory(ps);
+		int err = take_use(ps, one, &p->uses[p->use_count]);
 		if (err != 0)
 			return err;
-		*count += 1;
+		p->use_count++;
+		uses->count++;
 		size_t done = one.len + (comma != NULL);
 		value = (struct tdm_str){ value.ptr + done, value.len - done };
 		if (comma != NULL && value.len == 0)
@@ -176,12 +189,12 @@ static int take_uses(struct parser *ps, struct tdm_str value, struct tdm_pattern
 
 static int take_pop(struct parser *ps, struct tdm_str value)
 {
-	return take_uses(ps, value, ps->stage->pops, &ps->stage->pop_count);
+	return take_uses(ps, value, &ps->stage->pops);
 }
 
 static int take_push(struct parser *ps, struct tdm_str value)
 {
-	return take_uses(ps, value, ps->stage->pushes, &ps->stage->push_count);
+	return take_uses(ps, value, &ps->stage->pushes);
 }
 
 static int take_op(struct parser *ps, struct tdm_str value)
@@ -314,16 +327,16 @@ static int take_buffer(struct parser *ps)
 	struct tdm_cb_pattern *p = ps->p;
 	struct tdm_str word = next_word(ps);
 	uint64_t index = 0;
-	if (p->buffer_count == TDM_PATTERN_BUFFERS_MAX)
-		return REFUSE(ps, word, "a core has at most %d circular buffers", TDM_PATTERN_BUFFERS_MAX);
 	int err = take_number(ps, word, 0, TDM_PATTERN_BUFFERS_MAX - 1, &index);
 	if (err != 0)
 		return err;
-	for (size_t i = 0; i < p->buffer_count; i++)
-		if (p->buffers[i].index == index)
-			return REFUSE(ps, word, "buffer %" PRIu64 " was already declared in line %" PRIu64, index,
-				p->buffers[i].line);
+	if (ps->places[index] != 0)
+		return REFUSE(ps, word, "buffer %" PRIu64 " was already declared in line %" PRIu64, index,
+			p->buffers[ps->places[index] - 1].line);
+	if (tdm_reserve(&p->buffers, &p->buffer_cap, p->buffer_count + 1, sizeof *p->buffers) != 0)
+		return out_of_memory(ps);
 	ps->buffer = &p->buffers[p->buffer_count++];
+	ps->places[index] = (uint16_t)p->buffer_count;
 	*ps->buffer = (struct tdm_pattern_buffer){
 		.index = (uint32_t)index, .page_bytes = ps->page_bytes, .line = ps->number
 	};
@@ -333,22 +346,32 @@ static int take_buffer(struct parser *ps)
 	return err;
 }
 
-static int find_kernel(struct parser *ps, struct tdm_str name, uint8_t *kernel)
+static int add_kernel(struct parser *ps, struct tdm_str at, const char *name, uint32_t *slot)
 {
 	struct tdm_cb_pattern *p = ps->p;
+	if (p->kernel_count == TDM_PATTERN_KERNELS_MAX)
+		return REFUSE(ps, at, "a pattern has at most %d kernels", TDM_PATTERN_KERNELS_MAX);
+	if (tdm_reserve(&p->kernels, &p->kernel_cap, p->kernel_count + 1, sizeof *p->kernels) != 0 ||
+		tdm_names_add(&ps->kernels, tdm_str_of(name), slot) != 0)
+		return out_of_memory(ps);
+	*tdm_names_number(&ps->kernels, *slot) = p->kernel_count;
+	struct tdm_pattern_kernel *kernel = &p->kernels[p->kernel_count++];
+	*kernel = (struct tdm_pattern_kernel){ 0 };
+	snprintf(kernel->name, sizeof kernel->name, "%s", name);
+	return 0;
+}
+
+static int find_kernel(struct parser *ps, struct tdm_str name, uint16_t *kernel)
+{
 	if (name.len == 0 || name.len >= TDM_PATTERN_NAME_CAP || memchr(name.ptr, '=', name.len) != NULL)
 		return REFUSE(ps, name, "expected the kernel's name, of 1 to %d characters", TDM_PATTERN_NAME_CAP - 1);
 	char copy[TDM_PATTERN_NAME_CAP];
 	tdm_str_shown(name, copy, sizeof copy);
-	size_t i = 0;
-	while (i < p->kernel_count && strcmp(p->kernels[i], copy) != 0)
-		i++;
-	if (i == TDM_PATTERN_KERNELS_MAX)
-		return REFUSE(ps, name, "a pattern has at most %d kernels", TDM_PATTERN_KERNELS_MAX);
-	if (i == p->kernel_count)
-		memcpy(p->kernels[p->kernel_count++], copy, sizeof copy);
-	*kernel = (uint8_t)i;
-	return 0;
+	uint32_t slot = tdm_names_find(&ps->kernels, tdm_str_of(copy));
+	int err = slot == TDM_NAME_NONE ? add_kernel(ps, name, copy, &slot) : 0;
+	if (err == 0)
+		*kernel = (uint16_t)*tdm_names_number(&ps->kernels, slot);
+	return err;
 }
 
 static int take_kernel(struct parser *ps)
@@ -358,6 +381,8 @@ static int take_kernel(struct parser *ps)
 	struct tdm_str name = next_word(ps), work = next_word(ps);
 	if (p->stage_count == TDM_PATTERN_STAGES_MAX)
 		return REFUSE(ps, name, "a pattern has at most %d lines for kernels", TDM_PATTERN_STAGES_MAX);
+	if (tdm_reserve(&p->stages, &p->stage_cap, p->stage_count + 1, sizeof *p->stages) != 0)
+		return out_of_memory(ps);
 	ps->stage = &p->stages[p->stage_count];
 	*ps->stage = (struct tdm_pattern_stage){
 		.ahead = 1, .times = 1, .factor = 1, .cycles = (double)NAN, .line = ps->number
@@ -463,30 +488,42 @@ static int settle(struct parser *ps)
 	if (ps->tiles_line == 0)
 		return tdm_diag_set(ps->diag, TDM_ESYNTAX, 0, 0, "expected a line 'tiles N'");
 	for (size_t i = 0; i < p->buffer_count; i++)
-		p->buffers[i].total = ps->totals[i] != 0 ? ps->totals[i] : p->tiles;
+		p->buffers[i].total = p->buffers[i].total != 0 ? p->buffers[i].total : p->tiles;
 	return tdm_pattern_settle(p, ps->diag);
+}
+
+static int take_lines(struct parser *ps, struct tdm_str text)
+{
+	struct tdm_lines lines;
+	struct tdm_str line;
+	int err = 0;
+	if (tdm_names_init(&ps->kernels) != 0 || ps->places == NULL)
+		return out_of_memory(ps);
+	tdm_lines_memory(&lines, text.ptr, text.len);
+	while (err == 0 && tdm_lines_next(&lines, &line) > 0) {
+		ps->number = lines.line;
+		err = take_line(ps, line);
+	}
+	tdm_lines_done(&lines);
+	return err != 0 ? err : settle(ps);
 }
 
 int tdm_pattern_parse(
 	struct tdm_str text, struct tdm_cb_pattern *pattern, struct tdm_core_speed *speed, struct tdm_diag *diag)
 {
-	struct tdm_lines lines;
-	struct tdm_str line;
 	*pattern = (struct tdm_cb_pattern){ .cores = 1 };
-	struct parser ps = { .p = pattern, .speed = *speed, .diag = diag };
-	ps.page_bytes = tdm_data_format_find(tdm_str_of("fp32"))->tile_bytes;
 	if (text.len > FILE_MAX)
 		return tdm_diag_set(diag, -EFBIG, 0, 0, "a pattern file has at most %d bytes", FILE_MAX);
-	int err = 0;
-	tdm_lines_memory(&lines, text.ptr, text.len);
-	while (err == 0 && tdm_lines_next(&lines, &line) > 0) {
-		ps.number = lines.line;
-		err = take_line(&ps, line);
-	}
-	tdm_lines_done(&lines);
-	err = err != 0 ? err : settle(&ps);
+	struct parser ps = { .p = pattern, .speed = *speed, .diag = diag };
+	ps.page_bytes = tdm_data_format_find(tdm_str_of("fp32"))->tile_bytes;
+	ps.places = calloc(TDM_PATTERN_BUFFERS_MAX, sizeof *ps.places);
+	int err = take_lines(&ps, text);
 	if (err == 0)
 		*speed = ps.speed;
+	else
+		tdm_pattern_done(pattern);
+	tdm_names_done(&ps.kernels);
+	free(ps.places);
 	return err;
 }
 
@@ -495,6 +532,7 @@ int tdm_pattern_load(
 {
 	struct tdm_buf text;
 	tdm_buf_init(&text);
+	*pattern = (struct tdm_cb_pattern){ 0 };
 	int err = tdm_file_load(path, FILE_MAX, "pattern file", &text, diag);
 	if (err == 0)
 		err = tdm_pattern_parse(tdm_buf_str(&text), pattern, speed, diag);

@@ -2,6 +2,7 @@
  * parts in the form in which they were filled. */
 #include "base/wrap.h"
 #include "report/digest.h"
+#include "report/fold_lines.h"
 #include "report/markdown.h"
 #include "report/report_put.h"
 
@@ -153,16 +154,20 @@ static struct tdm_table part_table(const struct tdm_digest *digest)
 
 /* ---- gaps ---- */
 
+enum { GAP_NAME = 30 }; /* columns of a name, at most */
+
 #define GAP(member) TDM_MEMBER(struct tdm_digest_gap, member)
 static const struct tdm_column gap_columns[] = {
-	{ "input", "source", GAP(source), .width = 30 },
+	{ "input", "source", GAP(source), .width = TDM_WIDTH_OF_TABLE },
 	{ "why", "reason", GAP(reason), .flags = TDM_WRAP },
 	{ NULL, "failure", GAP(is_failure) },
 };
 
 static struct tdm_table gap_table(const struct tdm_digest *digest)
 {
-	return TDM_TABLE_OF(gap_columns, digest->gaps, digest->gap_count);
+	struct tdm_table table = TDM_TABLE_OF(gap_columns, digest->gaps, digest->gap_count);
+	table.widths[0] = GAP_NAME;
+	return table;
 }
 
 /* ---- documents ---- */
@@ -213,23 +218,34 @@ static void put_messages(const struct tdm_digest_part *part, const struct tdm_te
 	}
 }
 
+static void put_head(const struct tdm_digest *digest, const struct tdm_term *term, struct tdm_buf *out)
+{
+	struct tdm_buf text;
+	tdm_buf_init(&text);
+	tdm_put_label(&text, "Report");
+	put_summary(digest, &text);
+	tdm_buf_putc(&text, '\n');
+	if (digest->gap_count != 0)
+		tdm_buf_printf(&text, "Left out       %zu, listed at the end with the reason\n", digest->gap_count);
+	tdm_fold_lines(out, tdm_buf_str(&text), term->width);
+	out->failed |= text.failed;
+	tdm_buf_done(&text);
+}
+
 void tdm_digest_text(const struct tdm_digest *digest, const struct tdm_term *term, struct tdm_buf *out)
 {
 	struct tdm_table findings = finding_table(digest), parts = part_table(digest), gaps = gap_table(digest);
 	findings.hidden = 1U << FINDING_WHERE | 1U << FINDING_ADVICE;
 	findings.context = term;
+	gaps.widths[0] = term->width < 2 * GAP_NAME ? term->width / 2 - 2 : GAP_NAME;
 	findings.style = parts.style = gaps.style = TDM_STYLE_BOLD;
 	findings.above = parts.above = gaps.above = "\n";
-	tdm_put_label(out, "Report");
-	put_summary(digest, out);
-	tdm_buf_putc(out, '\n');
-	if (digest->gap_count != 0)
-		tdm_buf_printf(out, "Left out       %zu, listed at the end with the reason\n", digest->gap_count);
+	put_head(digest, term, out);
 	tdm_table_text(&findings, term, out);
 	tdm_table_text(&parts, term, out);
 	for (size_t i = 0; i < digest->part_count; i++) {
 		put_part_head(digest->parts[i], term, out);
-		tdm_buf_add(out, tdm_buf_str(&digest->parts[i]->body).ptr, digest->parts[i]->body.len);
+		tdm_fold_lines(out, tdm_buf_str(&digest->parts[i]->body), term->width);
 		put_messages(digest->parts[i], term, out);
 		out->failed |= digest->parts[i]->body.failed || digest->parts[i]->messages.failed;
 	}

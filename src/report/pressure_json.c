@@ -14,6 +14,7 @@ static void put_advice(const struct tdm_pressure_result *r, struct tdm_json *jso
 	tdm_json_put_bytes(json, "bytes", is_found ? a->advised.bytes : TDM_BYTES_UNKNOWN);
 	tdm_json_put_double(json, "tiles_per_s", is_found ? a->advised.tiles_per_s : (double)NAN);
 	tdm_json_put_bool(json, "is_smallest", a->is_smallest);
+	tdm_json_put_bool(json, "is_cut", a->is_cut);
 	tdm_json_put_bool(json, "is_limited_by_l1", a->is_limited || a->is_too_large);
 	tdm_json_put_text(json, "deadlock", a->is_deadlocked ? a->deadlock : NULL);
 	tdm_json_put_u64(json, "searched_tiles", a->tiles);
@@ -25,7 +26,7 @@ static void put_advice(const struct tdm_pressure_result *r, struct tdm_json *jso
 
 static void put_fit(const struct tdm_model_fit *fit, struct tdm_json *json)
 {
-	static const char *const names[] = { "kernel", "front", "back" };
+	struct tdm_fit_row rows[TDM_FIT_FIGURES];
 	tdm_json_key(json, "fit");
 	if (fit == NULL) {
 		tdm_json_null(json);
@@ -34,20 +35,14 @@ static void put_fit(const struct tdm_model_fit *fit, struct tdm_json *json)
 	tdm_json_object(json);
 	tdm_json_put_text(json, "operation", fit->operation);
 	tdm_json_put_u64(json, "calls", fit->calls);
+	tdm_json_put_u64(json, "calls_without_waits", fit->unmeasured);
+	tdm_json_put_u64(json, "rows_refused", fit->refused);
 	tdm_json_put_double(json, "transfers_factor", fit->transfers);
 	tdm_json_put_double(json, "math_factor", fit->math);
 	tdm_json_put_double(json, "error_share", fit->error);
 	tdm_json_put_double(json, "error_share_before", fit->error_before);
-	tdm_json_put_array(json, "figures");
-	for (int i = 0; i < TDM_FIT_FIGURES; i++) {
-		tdm_json_object(json);
-		tdm_json_put_text(json, "name", names[i]);
-		tdm_json_put_double(json, "measured_ns", fit->measured_ns[i]);
-		tdm_json_put_double(json, "fitted_ns", fit->after_ns[i]);
-		tdm_json_put_double(json, "before_ns", fit->before_ns[i]);
-		tdm_json_object_end(json);
-	}
-	tdm_json_array_end(json);
+	tdm_fit_rows(fit, rows);
+	tdm_json_put_table(json, "figures", &TDM_TABLE_OF(tdm_fit_columns, rows, TDM_FIT_FIGURES));
 	tdm_json_object_end(json);
 }
 
@@ -71,7 +66,9 @@ static void put_keys(
 	tdm_json_put_bytes(json, "kernel_bytes_max", r->kernel_bytes);
 	tdm_json_put_bytes(json, "l1_usable_bytes", r->l1_usable);
 	tdm_json_put_bytes(json, "l1_left_bytes", r->l1_left);
-	tdm_json_put_table(json, "strategies", &TDM_TABLE_OF(tdm_sizing_columns, r->strategies, r->strategy_count));
+	tdm_json_put_known(json, "card_buffers", r->card_buffers != TDM_BYTES_UNKNOWN, r->card_buffers);
+	tdm_json_put_u64(json, "buffers_beyond_card", r->beyond_card);
+	tdm_json_put_table(json, "strategies", &TDM_TABLE_OF(tdm_strategy_columns, r->strategies, r->strategy_count));
 	put_advice(r, json);
 }
 

@@ -43,10 +43,12 @@ int tdm_pressure_draw(const struct tdm_pressure_report *report, const struct tdm
 int tdm_pressure_budgets(const struct tdm_pressure_result *results, size_t count, struct tdm_budgets *budgets);
 
 /* Shared by the files above. */
-extern const struct tdm_column tdm_sizing_columns[16];
-extern const struct tdm_column tdm_sizing_model_columns[4];
-extern const struct tdm_column tdm_sizing_fill_columns[3];
+extern const struct tdm_column tdm_strategy_columns[16];
+extern const struct tdm_column tdm_strategy_model_columns[4];
+extern const struct tdm_column tdm_strategy_fill_columns[3];
+extern const struct tdm_column tdm_depth_columns[8]; /* rows: the buffers; context: the result */
 extern const struct tdm_column tdm_curve_columns[5];
+extern const struct tdm_column tdm_fit_columns[4];
 extern const struct tdm_column tdm_speed_columns[6];
 
 /* A row of the curve of an advice. */
@@ -57,6 +59,13 @@ struct tdm_curve_row {
 	double per_kib; /* tiles per second that each further KiB gives, up to the next point; NAN: none */
 };
 size_t tdm_curve_rows(const struct tdm_pressure_result *result, struct tdm_curve_row rows[TDM_ADVICE_POINTS_MAX]);
+
+/* A figure that the model was fitted to, in nanoseconds. */
+struct tdm_fit_row {
+	const char *name;
+	double measured, fitted, before;
+};
+void tdm_fit_rows(const struct tdm_model_fit *fit, struct tdm_fit_row rows[TDM_FIT_FIGURES]);
 
 struct tdm_speed_row {
 	const char *name, *unit, *tag, *summary, *source;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { DEPTH_COLUMNS = 5 };
+enum { DEPTH_COLUMNS = 5, KERNELS_SHOWN = 8 };
 
 static struct tdm_value get_name(const struct tdm_field *field)
 {
@@ -127,11 +127,11 @@ static void json_model(const struct tdm_field *field, struct tdm_json *json)
 	tdm_json_put_double(json, "tiles_per_s", m->tiles_per_s);
 	tdm_json_put_double(json, "bytes_per_s", m->bytes_per_s);
 	tdm_json_put_text(json, "deadlock", m->is_deadlocked ? m->deadlock : NULL);
-	tdm_json_put_text(json, "bottleneck", m->is_deadlocked ? NULL : s->pattern->kernels[m->bottleneck]);
+	tdm_json_put_text(json, "bottleneck", m->is_deadlocked ? NULL : s->pattern->kernels[m->bottleneck].name);
 	tdm_json_put_array(json, "kernels");
 	for (size_t i = 0; i < s->pattern->kernel_count; i++) {
 		tdm_json_object(json);
-		tdm_json_put_text(json, "name", s->pattern->kernels[i]);
+		tdm_json_put_text(json, "name", s->pattern->kernels[i].name);
 		tdm_json_put_double(json, "waits_for_pages_ns", m->kernels[i].pages_ns);
 		tdm_json_put_double(json, "waits_for_room_ns", m->kernels[i].room_ns);
 		tdm_json_put_double(json, "waits_for_network_ns", m->kernels[i].transfers_ns);
@@ -149,7 +149,7 @@ static void json_uneven(const struct tdm_field *field, struct tdm_json *json)
 	const struct tdm_sizing *s = field->row;
 	tdm_json_array(json);
 	for (size_t i = 0; i < s->pattern->buffer_count; i++)
-		if (s->depths[i] % tdm_pattern_step(s->pattern, i) != 0)
+		if (s->depths[i] % s->pattern->buffers[i].step != 0)
 			tdm_json_u64(json, s->pattern->buffers[i].index);
 	tdm_json_array_end(json);
 }
@@ -157,7 +157,7 @@ static void json_uneven(const struct tdm_field *field, struct tdm_json *json)
 #define STRATEGY(member) TDM_MEMBER(struct tdm_sizing, member)
 #define METRIC(id)       .get = get_metric, .arg = TDM_PRESSURE_##id, .flags = TDM_OTHER_SIDE
 #define BAND(id)         .get = get_band, .arg = TDM_PRESSURE_##id
-const struct tdm_column tdm_sizing_columns[16] = {
+const struct tdm_column tdm_strategy_columns[16] = {
 	{ "Strategy", "name", .get = get_name, .width = 17 },
 	{ "", "cb_tiles", .text = text_tiles, .json = json_tiles, .width = TDM_WIDTH_OF_TABLE },
 	{ NULL, "cb_bytes", .json = json_tiles, .arg = 1 },
@@ -185,21 +185,49 @@ static void text_rate(const struct tdm_field *field, struct tdm_buf *out)
 		tdm_buf_printf(out, "%.3f", s->model.tiles_per_s / 1e6);
 }
 
+static double wait_of(const struct tdm_model_kernel *kernel)
+{
+	return kernel->pages_ns + kernel->room_ns;
+}
+
+/* Of the kernels, the wait up to which one is shown: of many, those that wait least for the others. */
+static double shown_until(const struct tdm_sizing *s)
+{
+	double most = -1;
+	for (size_t k = 0; k < KERNELS_SHOWN && s->pattern->kernel_count > KERNELS_SHOWN; k++) {
+		double next = INFINITY;
+		for (size_t i = 0; i < s->pattern->kernel_count; i++) {
+			double wait = wait_of(&s->model.kernels[i]);
+			next = wait > most && wait < next ? wait : next;
+		}
+		most = isfinite(next) ? next : most;
+	}
+	return s->pattern->kernel_count > KERNELS_SHOWN ? most : INFINITY;
+}
+
 /* The waits of each kernel in percent of the run. */
 static void text_waits(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct tdm_sizing *s = field->row;
 	const struct tdm_model_result *m = &s->model;
-	for (size_t i = 0; i < s->pattern->kernel_count && m->ns > 0; i++)
-		tdm_buf_printf(out, "%s%s %.0f/%.0f/%.0f", i != 0 ? " " : "", s->pattern->kernels[i],
+	double until = shown_until(s);
+	size_t shown = 0, count = s->pattern->kernel_count;
+	for (size_t i = 0; i < count && m->ns > 0; i++) {
+		if (!(wait_of(&m->kernels[i]) <= until) || shown == KERNELS_SHOWN)
+			continue;
+		shown++;
+		tdm_buf_printf(out, "%s%s %.0f/%.0f/%.0f", shown != 1 ? " " : "", s->pattern->kernels[i].name,
 			100 * m->kernels[i].pages_ns / m->ns, 100 * m->kernels[i].room_ns / m->ns,
 			100 * m->kernels[i].transfers_ns / m->ns);
+	}
+	if (m->ns > 0 && shown < count)
+		tdm_buf_printf(out, " and %zu more that wait as long or longer", count - shown);
 }
 
 static void text_bottleneck(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct tdm_sizing *s = field->row;
-	tdm_cell_text(out, s->model.is_deadlocked ? "-" : s->pattern->kernels[s->model.bottleneck], true);
+	tdm_cell_text(out, s->model.is_deadlocked ? "-" : s->pattern->kernels[s->model.bottleneck].name, true);
 }
 
 static void text_fill(const struct tdm_field *field, struct tdm_buf *out)
@@ -216,17 +244,82 @@ static void text_full(const struct tdm_field *field, struct tdm_buf *out)
 		tdm_buf_printf(out, "%s%.0f", i != 0 ? "/" : "", 100 * s->model.buffers[i].full);
 }
 
-const struct tdm_column tdm_sizing_fill_columns[3] = {
+const struct tdm_column tdm_strategy_fill_columns[3] = {
 	{ "Average pages", NULL, .get = get_name, .width = 17 },
 	{ "", NULL, .text = text_fill, .width = TDM_WIDTH_OF_TABLE },
 	{ "% of time full", NULL, .text = text_full, .flags = TDM_WRAP, .before = 1 },
 };
 
-const struct tdm_column tdm_sizing_model_columns[4] = {
+const struct tdm_column tdm_strategy_model_columns[4] = {
 	{ "Model", NULL, .get = get_name, .width = 17 },
 	{ "Mtiles/s", NULL, .text = text_rate, .width = 9, .flags = TDM_OTHER_SIDE },
 	{ "slowest", NULL, .text = text_bottleneck, .width = 8 },
 	{ "% of time waiting: pages/room/network", NULL, .text = text_waits, .flags = TDM_WRAP },
+};
+
+/* A figure of a buffer with a strategy. The row is the buffer, the context the result. */
+static const struct tdm_sizing *strategy_of(const struct tdm_field *field, size_t *buffer)
+{
+	const struct tdm_pressure_result *r = field->table->context;
+	*buffer = (size_t)((const struct tdm_pattern_buffer *)field->row - r->pattern.buffers);
+	return tdm_pressure_sizing(r, (enum tdm_sizing_name)field->column->arg);
+}
+
+static struct tdm_value get_depth(const struct tdm_field *field)
+{
+	size_t i;
+	const struct tdm_sizing *s = strategy_of(field, &i);
+	return tdm_value_number(s != NULL ? s->depths[i] : UINT64_MAX);
+}
+
+static void text_average(const struct tdm_field *field, struct tdm_buf *out)
+{
+	size_t i;
+	const struct tdm_sizing *s = strategy_of(field, &i);
+	if (s != NULL)
+		tdm_buf_printf(out, "%.1f", s->model.buffers[i].mean);
+	else
+		tdm_buf_putc(out, '-');
+}
+
+static struct tdm_value get_full(const struct tdm_field *field)
+{
+	size_t i;
+	const struct tdm_sizing *s = strategy_of(field, &i);
+	return tdm_value_share(s != NULL ? s->model.buffers[i].full : (double)NAN);
+}
+
+#define BUFFER(member)    TDM_MEMBER(struct tdm_pattern_buffer, member)
+#define OF_STRATEGY(name) .arg = TDM_SIZING_##name, .flags = TDM_OTHER_SIDE
+const struct tdm_column tdm_depth_columns[8] = {
+	{ "buffer", NULL, BUFFER(index), .width = 6 },
+	{ "page", NULL, BUFFER(page_bytes), TDM_SIZE(9) },
+	{ "given", NULL, .get = get_depth, .width = 6, OF_STRATEGY(GIVEN) },
+	{ "filled", NULL, .text = text_average, .width = 7, OF_STRATEGY(GIVEN) },
+	{ "full", NULL, .get = get_full, .width = 5, OF_STRATEGY(GIVEN) },
+	{ "advised", NULL, .get = get_depth, .width = 8, OF_STRATEGY(ADVISED) },
+	{ "filled", NULL, .text = text_average, .width = 7, OF_STRATEGY(ADVISED) },
+	{ "full", NULL, .get = get_full, .width = 5, OF_STRATEGY(ADVISED) },
+};
+
+void tdm_fit_rows(const struct tdm_model_fit *fit, struct tdm_fit_row rows[TDM_FIT_FIGURES])
+{
+	static const char *const names[] = { "kernel", "front", "back" };
+	for (int i = 0; i < TDM_FIT_FIGURES; i++)
+		rows[i] = (struct tdm_fit_row){ names[i], fit->measured_ns[i], fit->after_ns[i], fit->before_ns[i] };
+}
+
+static void text_ns(const struct tdm_field *field, struct tdm_buf *out)
+{
+	tdm_buf_printf(out, "%.0f", tdm_field_member(field).share);
+}
+
+#define FIT(member) TDM_MEMBER(struct tdm_fit_row, member), .text = text_ns, .width = 13
+const struct tdm_column tdm_fit_columns[4] = {
+	{ "Time of", "name", TDM_MEMBER(struct tdm_fit_row, name), .width = 8 },
+	{ "measured [ns]", "measured_ns", FIT(measured) },
+	{ "fitted [ns]", "fitted_ns", FIT(fitted) },
+	{ "before [ns]", "before_ns", FIT(before) },
 };
 
 size_t tdm_curve_rows(const struct tdm_pressure_result *r, struct tdm_curve_row rows[TDM_ADVICE_POINTS_MAX])

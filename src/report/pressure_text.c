@@ -1,5 +1,6 @@
 /* The pressure on circular buffers as text: findings first, then the strategies, the model, the advice. */
 #include "report/finding_report.h"
+#include "report/fold_lines.h"
 #include "report/pressure_report.h"
 #include "report/report_put.h"
 
@@ -7,10 +8,16 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { DEPTH_COLUMNS = 5, TITLE_CAP = 512 };
+enum { DEPTH_COLUMNS = 5, NAME_COLUMNS = 18, BESIDE_MAX = 64, TITLE_CAP = 512, ROWS_MAX = 40, LINES_MAX = 8 };
 
-/* Columns of tdm_sizing_columns, as bits, that a pattern has no values for. */
+/* Columns of tdm_strategy_columns, as bits, that a pattern has no values for. */
 enum { MISS_COLUMNS = 1 << 4 | 1 << 5 };
+
+/* Whether there is room for all depths in one line, after a name. If not, they are in a table of the buffers. */
+static bool has_depths_beside(const struct tdm_cb_pattern *p, const struct tdm_term *term)
+{
+	return p->buffer_count <= BESIDE_MAX && NAME_COLUMNS + p->buffer_count * DEPTH_COLUMNS <= term->width;
+}
 
 /* "  CB0  CB1", the title of a column of depths. */
 static void depth_title(const struct tdm_cb_pattern *p, char *dst, size_t cap)
@@ -24,17 +31,19 @@ static void depth_title(const struct tdm_cb_pattern *p, char *dst, size_t cap)
 	}
 }
 
-/* A table whose second column has the depths. */
+/* A table one of whose columns, the one without a title, has the depths. */
 static void put_table(
 	const struct tdm_cb_pattern *p, struct tdm_table table, const struct tdm_term *term, struct tdm_buf *out)
 {
-	struct tdm_column columns[sizeof tdm_sizing_columns / sizeof *tdm_sizing_columns];
+	struct tdm_column columns[sizeof tdm_strategy_columns / sizeof *tdm_strategy_columns];
 	char title[TITLE_CAP];
 	memcpy(columns, table.columns, table.column_count * sizeof *columns);
 	depth_title(p, title, sizeof title);
 	for (size_t i = 0; i < table.column_count; i++)
-		if (columns[i].title != NULL && columns[i].title[0] == '\0')
+		if (columns[i].title != NULL && columns[i].title[0] == '\0') {
 			columns[i].title = title;
+			table.hidden |= (uint64_t)!has_depths_beside(p, term) << i;
+		}
 	table.columns = columns;
 	table.widths[0] = p->buffer_count * DEPTH_COLUMNS;
 	table.style = TDM_STYLE_BOLD;
@@ -95,13 +104,31 @@ static void put_deadlocks(const struct tdm_pressure_result *r, const struct tdm_
 	}
 }
 
+/* Buffers with an index that the card does not have. */
+static void put_beyond(const struct tdm_pressure_result *r, const struct tdm_term *term, struct tdm_buf *out)
+{
+	const struct tdm_pattern_buffer *first = NULL;
+	if (r->beyond_card == 0)
+		return;
+	for (size_t i = 0; i < r->pattern.buffer_count && first == NULL; i++)
+		if (r->pattern.buffers[i].index >= r->card_buffers)
+			first = &r->pattern.buffers[i];
+	tdm_put_styled(out, term, TDM_STYLE_RED, "Not on card");
+	tdm_buf_printf(out, "%*sbuffer %" PRIu32, TDM_LABEL_COLUMNS - 11, "", first->index);
+	if (r->beyond_card > 1)
+		tdm_buf_printf(out, " and %zu more", r->beyond_card - 1);
+	tdm_buf_printf(out, ": %s has buffers 0 to %" PRIu64 "; the model runs them all the same\n",
+		r->setup.card->full_name, r->card_buffers - 1);
+}
+
 /* A block of an uneven depth would cross the end of its buffer. */
 static void put_uneven(const struct tdm_pressure_result *r, const struct tdm_term *term, struct tdm_buf *out)
 {
+	size_t count = 0;
 	for (size_t i = 0; i < r->strategy_count; i++)
 		for (size_t k = 0; k < r->pattern.buffer_count; k++) {
-			uint32_t depth = r->strategies[i].depths[k], step = tdm_pattern_step(&r->pattern, k);
-			if (depth % step == 0)
+			uint32_t depth = r->strategies[i].depths[k], step = r->pattern.buffers[k].step;
+			if (depth % step == 0 || count++ >= LINES_MAX)
 				continue;
 			tdm_put_styled(out, term, TDM_STYLE_YELLOW, "Uneven");
 			tdm_buf_printf(out,
@@ -111,6 +138,17 @@ static void put_uneven(const struct tdm_pressure_result *r, const struct tdm_ter
 				tdm_sizing_title((enum tdm_sizing_name)r->strategies[i].name), depth,
 				r->pattern.buffers[k].index, step);
 		}
+	tdm_put_rest(out, count, LINES_MAX);
+}
+
+/* The buffers one below the other. */
+static void put_buffers(const struct tdm_pressure_result *r, const struct tdm_term *term, struct tdm_buf *out)
+{
+	struct tdm_table table = { TDM_COLUMNS(tdm_depth_columns), r->pattern.buffers, sizeof *r->pattern.buffers,
+		r->pattern.buffer_count, .context = r, .above = "\n", .style = TDM_STYLE_BOLD, .gap = 1,
+		.limit = ROWS_MAX, .more = "..." };
+	if (!has_depths_beside(&r->pattern, term))
+		tdm_table_text(&table, term, out);
 }
 
 /* How the figures of the model are to be taken. */
@@ -154,6 +192,7 @@ static void put_advice_sentence(const struct tdm_pressure_result *r, struct tdm_
 	tdm_buf_printf(out, "%s: %s (%zu runs of %s tiles).\n", a->is_limited ? ", and L1 has no room for more" : "",
 		a->is_limited    ? "the smallest on the curve that is nearly as fast as what fits"
 		: a->is_smallest ? "nothing smaller reaches 99 %"
+		: a->is_cut      ? "the search ended before it reached 99 %"
 				 : "the search ended early, so something smaller may do",
 		a->runs, TDM_COUNT_TEXT(a->tiles));
 }
@@ -178,9 +217,10 @@ static void put_explanation(const struct tdm_core_speed *speed, const struct tdm
 	tdm_table_text(&table, term, out);
 }
 
-static void put_fit(const struct tdm_model_fit *fit, struct tdm_buf *out)
+static void put_fit(const struct tdm_model_fit *fit, const struct tdm_term *term, struct tdm_buf *out)
 {
-	static const char *const names[] = { "kernel", "front", "back" };
+	struct tdm_fit_row rows[TDM_FIT_FIGURES];
+	struct tdm_table table = TDM_TABLE_OF(tdm_fit_columns, rows, TDM_FIT_FIGURES);
 	tdm_buf_printf(out, "%-*s", TDM_LABEL_COLUMNS, "Fitted to");
 	tdm_cell_text(out, fit->operation, true);
 	tdm_buf_printf(out,
@@ -188,28 +228,39 @@ static void put_fit(const struct tdm_model_fit *fit, struct tdm_buf *out)
 		"%%\n",
 		TDM_COUNT_TEXT(fit->calls), tdm_plural(fit->calls), fit->transfers, fit->math, 100 * fit->error,
 		100 * fit->error_before);
-	for (int i = 0; i < TDM_FIT_FIGURES; i++)
-		tdm_buf_printf(out, "%-*s%-6s %12.0f ns measured %12.0f ns fitted %12.0f ns before\n",
-			TDM_LABEL_COLUMNS, "", names[i], fit->measured_ns[i], fit->after_ns[i], fit->before_ns[i]);
+	if (fit->unmeasured != 0 || fit->refused != 0)
+		tdm_buf_printf(out, "%-*s%s call%s of it without both waits; %s row%s of the report refused\n",
+			TDM_LABEL_COLUMNS, "Not used", TDM_COUNT_TEXT(fit->unmeasured), tdm_plural(fit->unmeasured),
+			TDM_COUNT_TEXT(fit->refused), tdm_plural(fit->refused));
+	tdm_fit_rows(fit, rows);
+	table.above = "\n";
+	table.style = TDM_STYLE_BOLD;
+	tdm_table_text(&table, term, out);
+	tdm_buf_putc(out, '\n');
 }
 
 static void put_result(const struct tdm_pressure_report *report, const struct tdm_pressure_result *r,
 	const struct tdm_term *term, struct tdm_buf *out)
 {
-	struct tdm_table table = TDM_TABLE_OF(tdm_sizing_columns, r->strategies, r->strategy_count);
+	struct tdm_table table = TDM_TABLE_OF(tdm_strategy_columns, r->strategies, r->strategy_count);
 	table.hidden = r->setup.pattern != NULL ? MISS_COLUMNS : 0;
 	put_head(report, r, out);
 	put_l1(r, out);
 	if (report->fit != NULL)
-		put_fit(report->fit, out);
+		put_fit(report->fit, term, out);
 	put_deadlocks(r, term, out);
+	put_beyond(r, term, out);
 	put_uneven(r, term, out);
 	tdm_buf_putc(out, '\n');
 	put_table(&r->pattern, table, term, out);
+	put_buffers(r, term, out);
 	tdm_buf_putc(out, '\n');
-	put_table(&r->pattern, TDM_TABLE_OF(tdm_sizing_model_columns, r->strategies, r->strategy_count), term, out);
-	tdm_buf_putc(out, '\n');
-	put_table(&r->pattern, TDM_TABLE_OF(tdm_sizing_fill_columns, r->strategies, r->strategy_count), term, out);
+	put_table(&r->pattern, TDM_TABLE_OF(tdm_strategy_model_columns, r->strategies, r->strategy_count), term, out);
+	if (has_depths_beside(&r->pattern, term)) {
+		tdm_buf_putc(out, '\n');
+		put_table(&r->pattern, TDM_TABLE_OF(tdm_strategy_fill_columns, r->strategies, r->strategy_count), term,
+			out);
+	}
 	put_model_notes(r, out);
 	put_advice(r, term, out);
 }
@@ -219,9 +270,10 @@ static void put_sizes(const struct tdm_pressure_report *report, const struct tdm
 {
 	for (size_t i = 0; i < report->count; i++) {
 		const struct tdm_pressure_result *r = &report->results[i];
-		tdm_buf_printf(out, "%s%s A tiles, %s B tiles: %s\n", i != 0 ? "\n" : "",
-			TDM_COUNT_TEXT(r->setup.a_tiles), TDM_COUNT_TEXT(r->setup.b_tiles), r->workload);
-		put_table(&r->pattern, TDM_TABLE_OF(tdm_sizing_columns, r->strategies, r->strategy_count), term, out);
+		tdm_buf_printf(out, "%s%s A tile%s, %s B tile%s: %s\n", i != 0 ? "\n" : "",
+			TDM_COUNT_TEXT(r->setup.a_tiles), tdm_plural(r->setup.a_tiles),
+			TDM_COUNT_TEXT(r->setup.b_tiles), tdm_plural(r->setup.b_tiles), r->workload);
+		put_table(&r->pattern, TDM_TABLE_OF(tdm_strategy_columns, r->strategies, r->strategy_count), term, out);
 	}
 	tdm_put_heading(out, term, "Where it becomes critical (score above 70)");
 	for (int i = 0; i < TDM_SIZINGS; i++) {
@@ -250,12 +302,19 @@ static void put_baseline(const struct tdm_pressure_report *report, const struct 
 
 void tdm_pressure_text(const struct tdm_pressure_report *report, const struct tdm_term *term, struct tdm_buf *out)
 {
+	struct tdm_term folding = *term;
+	struct tdm_buf text;
+	folding.folds = true;
+	tdm_buf_init(&text);
 	if (report->found != NULL)
-		put_baseline(report, term, out);
+		put_baseline(report, &folding, &text);
 	if (report->is_multi)
-		put_sizes(report, term, out);
+		put_sizes(report, &folding, &text);
 	else if (report->count != 0)
-		put_result(report, &report->results[0], term, out);
+		put_result(report, &report->results[0], &folding, &text);
 	if (report->explain)
-		put_explanation(report->speed, term, out);
+		put_explanation(report->speed, &folding, &text);
+	tdm_fold_lines(out, tdm_buf_str(&text), term->width);
+	out->failed |= text.failed;
+	tdm_buf_done(&text);
 }

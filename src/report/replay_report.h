@@ -14,6 +14,7 @@ struct tdm_replay_report {
 	uint64_t skipped;                   /* lines that were refused */
 	bool is_cut;                        /* the file could not be read to its end */
 	bool ascii;                         /* no characters outside ASCII */
+	size_t width;                       /* to which wide tables are folded; 0: they are not */
 	const char *format;                 /* "graph capture"; NULL: a text trace */
 	const char *place;                  /* the unit of a position, "line" or "byte" */
 	const struct tdm_replay_feed *feed; /* what was left out; NULL with a text trace */

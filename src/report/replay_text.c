@@ -143,10 +143,13 @@ static void put_moments(const struct tdm_replay_space *space, const char *place,
 void tdm_replay_text(const struct tdm_replay *replay, const struct tdm_replay_report *report, struct tdm_buf *out)
 {
 	const struct tdm_table spaces = tdm_replay_space_table(replay);
+	const struct tdm_term term = {
+		.utf8 = true, .width = report->width != 0 ? report->width : TDM_TERM_WIDTH, .folds = report->width != 0
+	};
 	put_head(replay, report, out);
 	put_verdict(replay, report, out);
 	tdm_buf_putc(out, '\n');
-	tdm_table_text(&spaces, &plain, out);
+	tdm_table_text(&spaces, &term, out);
 	tdm_buf_puts(
 		out, "\nOver time (used: of its peak; frag.: share of the free bytes outside the largest block)\n");
 	for (size_t i = 0; i < replay->space_count; i++) {
@@ -164,7 +167,7 @@ void tdm_replay_text(const struct tdm_replay *replay, const struct tdm_replay_re
 		size_t count = tdm_replay_holes(replay, i, holes);
 		tdm_buf_printf(out, "\nLargest holes at the end: %s\n", space->name);
 		const struct tdm_table table = tdm_hole_table(holes, count);
-		tdm_table_text(&table, &plain, out);
+		tdm_table_text(&table, &term, out);
 		if (count == 0)
 			tdm_buf_puts(out, "  none: the region is full\n");
 	}

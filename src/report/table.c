@@ -136,11 +136,15 @@ static bool is_number_column(const struct tdm_column *c)
 	       (c->member != TDM_MEMBER_NONE && c->member < TDM_MEMBER_CHARS && (c->flags & TDM_IS_KIND) == 0);
 }
 
+static size_t width_of(const struct tdm_table *table, const struct tdm_column *c)
+{
+	return c->width < TDM_WIDTH_OF_TABLE ? c->width : table->widths[c->width - TDM_WIDTH_OF_TABLE];
+}
+
 /* Appends a cell, with the blanks before it and, if the column has a width, those up to the next column. */
 static void put_cell(struct line *line, const struct tdm_column *c, const char *style, struct tdm_str text)
 {
-	size_t width = c->width < TDM_WIDTH_OF_TABLE ? c->width : line->table->widths[c->width - TDM_WIDTH_OF_TABLE];
-	size_t columns = tdm_wrap_columns(text);
+	size_t width = width_of(line->table, c), columns = tdm_wrap_columns(text);
 	size_t blanks = columns < width && (c->flags & TDM_WRAP) == 0 ? width - columns : 0;
 	bool is_number = is_number_column(c);
 	bool is_right = is_number != ((c->flags & TDM_OTHER_SIDE) != 0);
@@ -214,7 +218,7 @@ static bool put_line(const struct tdm_table *table, const void *row, bool is_sec
 			continue;
 		size_t first = row == NULL ? strcspn(c->title, "\n") : 0;
 		has_second |= row == NULL && c->title[first] != '\0';
-		is_wrapped = row != NULL && c->flags & TDM_WRAP;
+		is_wrapped = c->flags & TDM_WRAP && (row != NULL || term->folds);
 		if (row == NULL && is_second)
 			tdm_buf_puts(&cell, c->title[first] != '\0' ? c->title + first + 1 : "");
 		else if (row == NULL)
@@ -279,7 +283,7 @@ static size_t shown(const struct tdm_table *table)
 	return table->limit != 0 && table->limit < table->count ? table->limit : table->count;
 }
 
-void tdm_table_text(const struct tdm_table *table, const struct tdm_term *term, struct tdm_buf *out)
+static void put_text(const struct tdm_table *table, const struct tdm_term *term, struct tdm_buf *out)
 {
 	uint64_t more = tdm_plus(table->count - shown(table), table->dropped);
 	char count[TDM_BYTES_CAP];
@@ -303,6 +307,59 @@ void tdm_table_text(const struct tdm_table *table, const struct tdm_term *term, 
 	if (any && more != 0)
 		tdm_buf_printf(out, "%s and %s more\n", table->more != NULL ? table->more : " ",
 			tdm_format_count(count, sizeof count, more));
+}
+
+/* Columns of text that a column takes at least, with the blanks before it. */
+static size_t room_for(const struct tdm_table *table, const struct tdm_column *c)
+{
+	enum { WRAPPED_MIN = 18 };
+	size_t width = width_of(table, c), first = strcspn(c->title, "\n");
+	size_t second = c->title[first] != '\0' ? strlen(c->title + first + 1) : 0;
+	size_t least = c->flags & TDM_WRAP ? WRAPPED_MIN : first > second ? first : second;
+	return (width > least ? width : least) + c->before + table->gap;
+}
+
+/* Hides all columns but the first and those from `from` on that fit the width, of which there is at least one. Columns
+ * without a title, which may have lines below the rows, are in the first part. Returns where the next part begins. */
+static size_t hide_others(struct tdm_table *part, size_t width, size_t from)
+{
+	size_t used = part->indent, first = SIZE_MAX, count = 0, next = part->column_count;
+	uint64_t hidden = part->hidden;
+	for (size_t i = 0; i < part->column_count; i++) {
+		const struct tdm_column *c = &part->columns[i];
+		if (is_hidden(part, i))
+			continue;
+		bool is_first = c->title != NULL && first == SIZE_MAX, is_before = i < from && !is_first;
+		if (is_first)
+			first = i;
+		if (c->title != NULL && !is_before) {
+			used += room_for(part, c);
+			count += !is_first;
+		}
+		if (next == part->column_count && used > width + part->gap && count > 1)
+			next = i;
+		if (is_before || i >= next)
+			hidden |= UINT64_C(1) << i;
+	}
+	part->hidden = hidden;
+	return next;
+}
+
+void tdm_table_text(const struct tdm_table *table, const struct tdm_term *term, struct tdm_buf *out)
+{
+	struct tdm_table part = *table;
+	if (!term->folds || table->column_count > 64) {
+		put_text(table, term, out);
+		return;
+	}
+	for (size_t from = 0; from < table->column_count; part.above = NULL) {
+		part.hidden = table->hidden;
+		from = hide_others(&part, term->width, from);
+		bool is_last = from == table->column_count; /* it says how many more rows there are */
+		part.count = is_last ? table->count : shown(table);
+		part.dropped = is_last ? table->dropped : 0;
+		put_text(&part, term, out);
+	}
 }
 
 static void put_json(const struct tdm_field *field, struct tdm_json *json)

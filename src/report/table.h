@@ -201,7 +201,8 @@ char *tdm_field_bytes(const struct tdm_field *field, char *dst, size_t cap, uint
 struct tdm_value tdm_field_member(const struct tdm_field *field);
 
 /* Heading, rows, and how many more there are; nothing when there is no row. Both text and JSON flush long tables to the
- * buffer's outlet row by row. */
+ * buffer's outlet row by row. If the terminal folds, a table that is too wide for it becomes several, one below the
+ * other, that all begin with the first column. */
 void tdm_table_text(const struct tdm_table *table, const struct tdm_term *term, struct tdm_buf *out);
 void tdm_table_head(const struct tdm_table *table, const struct tdm_term *term, struct tdm_buf *out);
 void tdm_table_row(const struct tdm_table *table, const void *row, const struct tdm_term *term, struct tdm_buf *out);

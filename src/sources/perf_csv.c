@@ -1,12 +1,14 @@
 /*
  * Performance reports of operations (ops_perf_results…csv): one row for each operation on each device. Columns are
- * found by name; if one is missing, or empty in a row, the figure is unknown.
+ * found by name; if one is missing, or empty in a row, the figure is unknown. A row with figures that contradict each
+ * other is refused: no core can wait longer than the kernels run.
  */
 #include "base/csv.h"
 #include "base/err.h"
 #include "sources/format.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 enum { SHOWN = 40 };
 
@@ -71,6 +73,30 @@ static int read_header(struct reading *r)
 	return r->sink->take(r->sink->to, &(struct tdm_record){ TDM_RECORD_PERF_HEAD, .perf = &head });
 }
 
+/* Whether the cores waited longer than the kernels ran, on average. Times are rounded to a nanosecond. */
+static bool is_beyond(uint64_t wait_ns, uint64_t kernel_ns, uint64_t cores)
+{
+	bool is_known = wait_ns != TDM_BYTES_UNKNOWN && kernel_ns != TDM_BYTES_UNKNOWN && cores != TDM_BYTES_UNKNOWN;
+	return is_known && cores != 0 && wait_ns / cores > kernel_ns + 1;
+}
+
+static int check_row(const struct reading *r, const struct tdm_perf_row *row)
+{
+	static const enum tdm_perf_figure waits[] = { TDM_PERF_FRONT, TDM_PERF_BACK };
+	const uint64_t *f = row->figures;
+	bool has_waits = f[TDM_PERF_FRONT] != TDM_BYTES_UNKNOWN || f[TDM_PERF_BACK] != TDM_BYTES_UNKNOWN;
+	if (f[TDM_PERF_KERNEL] == 0 && has_waits)
+		return tdm_diag_set(r->diag, TDM_ESYNTAX, row->line, 0, "%s: 0, but kernels that wait take time",
+			tdm_perf_column(TDM_PERF_KERNEL));
+	for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+		if (is_beyond(f[waits[i]], f[TDM_PERF_KERNEL], f[TDM_PERF_CORES]))
+			return tdm_diag_set(r->diag, TDM_ESYNTAX, row->line, 0,
+				"%s: %" PRIu64 " on each of %" PRIu64 " core%s, longer than the kernels ran: %" PRIu64,
+				tdm_perf_column(waits[i]), f[waits[i]] / f[TDM_PERF_CORES], f[TDM_PERF_CORES],
+				f[TDM_PERF_CORES] == 1 ? "" : "s", f[TDM_PERF_KERNEL]);
+	return 0;
+}
+
 static int read_row(struct reading *r)
 {
 	struct tdm_perf_row row = {
@@ -88,12 +114,15 @@ static int read_row(struct reading *r)
 		if (err == 0)
 			continue;
 		tdm_diag_set(r->diag, err, r->csv.line, 0, "%s: %s: '%s'", tdm_perf_column((enum tdm_perf_figure)i),
-			err == -ERANGE ? "a number that is too large" : "not a number",
+			err == -ERANGE       ? "a number that is too large"
+			: text.ptr[0] == '-' ? "a negative number"
+					     : "not a number",
 			tdm_str_shown(text, shown, sizeof shown));
 		if ((err = tdm_record_refuse(r->sink, r->diag, true)) != 0)
 			return err;
 	}
-	return r->sink->take(r->sink->to, &(struct tdm_record){ TDM_RECORD_PERF_ROW, .row = &row });
+	int err = check_row(r, &row);
+	return err != 0 ? err : r->sink->take(r->sink->to, &(struct tdm_record){ TDM_RECORD_PERF_ROW, .row = &row });
 }
 
 static int read_rows(struct reading *r, const struct tdm_input *input)

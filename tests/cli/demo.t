@@ -268,3 +268,13 @@ Wrong usage.
   tidemark demo: unexpected argument 'training'
   tidemark demo: see 'tidemark demo --help'
   [2]
+
+Every step of `make demo` before the programs works, and says something.
+
+  $ grep '^show tidemark [^d]' $TESTDIR/../../scripts/demo | sed 's/^show //' | while IFS= read -r step; do
+  >     lines=$(cd $TESTDIR/../..; bash -c "$step" | wc -l); echo "$((lines > 5)) $step"
+  > done
+  1 tidemark simulate --trace tests/data/demo.trace
+  1 tidemark pressure 16 16
+  1 tidemark scan tests/data/scan/add_cb.cpp
+  1 tidemark report --limit 3 tests/data/demo.trace tests/data/logs/demo.log

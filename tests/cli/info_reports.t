@@ -746,7 +746,7 @@ What circular buffers cost: quotes, newlines in fields, marks, figures that are 
   > Copy,tt_dnn_device,6144,0,,1,20,10,0,0
   > .
   $ tidemark info ops_perf_results.csv
-  ops_perf_results.csv:8: DEVICE FW DURATION [ns]: not a number: '-3'
+  ops_perf_results.csv:8: DEVICE FW DURATION [ns]: a negative number: '-3'
   ops_perf_results.csv:8: DEVICE KERNEL DURATION [ns]: not a number: '1e9'
   ops_perf_results.csv:9: 2 fields, but there are 10 columns
   ops_perf_results.csv:10:20: a quote that is never closed

@@ -27,7 +27,8 @@ Pressure on circular buffers: strategies, the model, advice, patterns, baselines
   Pressure counts tiles that do not fit at once; it does not say that a core runs slower.
   
   Advice
-  20 KiB give 100.0 % of the best throughput, 1.582 Mtiles/s: nothing smaller reaches 99 % (28 runs of 128 tiles).
+  20 KiB give 100.0 % of the best throughput, 1.582 Mtiles/s: nothing smaller reaches 99 % (28 runs of 128
+    tiles).
       bytes   CB0  CB1  CB2 CB16  Mtiles/s  of best tiles/s per further KiB
      16 KiB     1    1    1    1     1.314    83.0%                  +67233
      20 KiB     1    2    1    1     1.582   100.0%                       -
@@ -98,7 +99,8 @@ Another card and format, and less L1.
   $ tidemark pressure 16 16 --l1-used 1300K | head -12
   Workload       16 A tiles, 8 on each of 1x2 devices, and 16 B tiles of 4 KiB (Float32), on Wormhole n150
   Class          medium: balanced allocation: good performance, some pressure
-  L1 of a core   1464 KiB: firmware 34.19 KiB, kernels up to 69 KiB, L1 buffers 1300 KiB; 60.81 KiB left for circular buffers
+  L1 of a core   1464 KiB: firmware 34.19 KiB, kernels up to 69 KiB, L1 buffers 1300 KiB; 60.81 KiB left for
+                 circular buffers
   Does not fit   constant: 64 KiB of circular buffers, 60.81 KiB are left
   Does not fit   adaptive_guide: 64 KiB of circular buffers, 60.81 KiB are left
   
@@ -107,7 +109,6 @@ Another card and format, and less L1.
   adaptive_guide        6    6    2    2    64 KiB    62.5% MEDIUM  100%  62.5 MEDIUM    40%   4.7% 100.2%
   adaptive_program      4    4    2    2    48 KiB    75.0% MEDIUM  100%  75.0 HIGH      30%   3.5%  99.1%
   advised               1    2    1    1    20 KiB    87.5% HIGH    100%  87.5 HIGH      12%   1.5%  97.2%
-  
 
 The constants of the model, and changing them.
 
@@ -162,7 +163,8 @@ A pattern of one's own.
   256 tiles on one core at 1000 MHz; 3 of the model's 31 constants are assumed: see --explain-model.
   
   Advice
-  32 KiB give 100.0 % of the best throughput, 4.503 Mtiles/s: nothing smaller reaches 99 % (22 runs of 256 tiles).
+  32 KiB give 100.0 % of the best throughput, 4.503 Mtiles/s: nothing smaller reaches 99 % (22 runs of 256
+    tiles).
       bytes   CB0 CB16  Mtiles/s  of best tiles/s per further KiB
      16 KiB     4    4     2.742    60.9%                  +41352
      24 KiB     8    4     3.073    68.2%                 +178780
@@ -214,7 +216,8 @@ A pattern that deadlocks names the cycle.
   $ tidemark pressure --pattern stuck.cb
   Pattern        stuck.cb: 16 tiles through 3 circular buffers of 3 kernels, on Wormhole n150
   L1 of a core   1464 KiB: firmware 34.19 KiB, kernels up to 69 KiB; 1.33 MiB left for circular buffers
-  Deadlock       given: compute waits for pages of buffer 1, which reader pushes; reader waits for room in buffer 0, which compute pops
+  Deadlock       given: compute waits for pages of buffer 1, which reader pushes; reader waits for room in
+                 buffer 0, which compute pops
   
   Strategy            CB0  CB1 CB16     bytes  used score risk   effic.  of L1    map
   given                 4    4    2    40 KiB  100%   2.9 LOW       21%   2.9%   9.8%
@@ -227,7 +230,8 @@ A pattern that deadlocks names the cycle.
   16 tiles on one core at 1000 MHz; 3 of the model's 31 constants are assumed: see --explain-model.
   
   Advice
-  None: it deadlocks whatever the depths that may change: compute waits for pages of buffer 1, which reader pushes; reader waits for room in buffer 0, which compute pops.
+  None: it deadlocks whatever the depths that may change: compute waits for pages of buffer 1, which reader
+    pushes; reader waits for room in buffer 0, which compute pops.
 
 A depth that blocks do not fit into evenly.
 
@@ -246,9 +250,11 @@ Wrong patterns.
   tidemark pressure: none.cb:3:20: buffer 7 is not declared: add a line 'buffer 7 pages=N' above
   [2]
   $ printf 'tiles 16\nbuffer 40 pages=4\nkernel a read push=40\nkernel w write pop=40\n' >many.cb
-  $ tidemark pressure --pattern many.cb
-  tidemark pressure: many.cb:2: buffer 40: Wormhole n150 has buffers 0 to 31
-  [2]
+  $ tidemark pressure --pattern many.cb | sed -n 3p
+  Not on card    buffer 40: Wormhole n150 has buffers 0 to 31; the model runs them all the same
+  $ tidemark pressure --pattern many.cb --json | grep -E '"(card_buffers|buffers_beyond_card)"'
+      "card_buffers": 32,
+      "buffers_beyond_card": 1,
   $ tidemark pressure --pattern many.cb --card p150 | head -1
   Pattern        many.cb: 16 tiles through 1 circular buffer of 2 kernels, on Blackhole p150
   $ printf 'tiles 16\nbuffer 0 pages=4 pages=8\nkernel a read push=0\nkernel w write pop=0\n' >twice.cb
@@ -258,6 +264,145 @@ Wrong patterns.
   $ tidemark pressure --pattern missing.cb
   tidemark pressure: missing.cb: cannot be read: No such file or directory
   [2]
+
+Many buffers: one below the other, and of the kernels those that wait least.
+
+  $ chain() { # $1 buffers in a row
+  >     echo "name chain"; echo "tiles 16"
+  >     for ((i = 0; i < $1; i++)); do echo "buffer $i pages=4"; done
+  >     echo "kernel reader read push=0:2"
+  >     for ((i = 1; i < $1; i++)); do echo "kernel k$i compute op=add pop=$((i - 1)) push=$i"; done
+  >     echo "kernel writer write pop=$(($1 - 1)):2"
+  > }
+  $ chain 100 >chain.cb; COLUMNS=80 tidemark pressure --pattern chain.cb | sed '/^     [2-9] /d; /^    [1-3][0-9] /d'
+  Pattern        chain: 16 tiles through 100 circular buffers of 101 kernels, on
+                 Wormhole n150
+  L1 of a core   1464 KiB: firmware 34.19 KiB, kernels up to 69 KiB; 1.33 MiB left
+                 for circular buffers
+  Does not fit   given: 1600 KiB of circular buffers, 1.33 MiB are left
+  Not on card    buffer 32 and 67 more: Wormhole n150 has buffers 0 to 31; the
+                 model runs them all the same
+  
+  Strategy              bytes  used score risk   effic.  of L1    map
+  given              1600 KiB  100% 100.0 HIGH      25% 117.6% 116.3%
+  advised             424 KiB  100%  31.2 MEDIUM     7%  31.2%  36.0%
+  
+  buffer      page  given  filled  full  advised  filled  full
+       0     4 KiB      4     0.1    0%        4     0.1    0%
+       1     4 KiB      4     0.1    0%        1     0.1    5%
+  ... and 60 more
+  
+  Model              Mtiles/s slowest  % of time waiting: pages/room/network
+  given                 0.471 reader   reader 0/0/12 k1 12/0/0 k2 14/0/0 k3 15/0/0
+                                       k4 16/0/0 k5 17/0/0 k6 17/0/0 k7 18/0/0 and
+                                       93 more that wait as long or longer
+  advised               0.471 reader   reader 0/0/12 k1 12/5/0 k2 14/5/0 k3 15/5/0
+                                       k4 16/5/0 k5 17/5/0 k6 18/5/0 k7 18/5/0 and
+                                       93 more that wait as long or longer
+  16 tiles on one core at 1000 MHz; 3 of the model's 31 constants are assumed: see
+    --explain-model.
+  
+  Advice
+  424 KiB give 99.8 % of the best throughput, 0.471 Mtiles/s: nothing smaller
+    reaches 99 % (429 runs of 16 tiles).
+      bytes  Mtiles/s  of best tiles/s per further KiB
+    408 KiB     0.449    95.2%                    +133
+    416 KiB     0.450    95.4%                   +2593
+    424 KiB     0.471    99.8%                      +2
+    824 KiB     0.471   100.0%                       -
+
+Narrow terminals: sentences wrap, and tables go on below.
+
+  $ COLUMNS=40 tidemark pressure 16 16
+  Workload       16 A tiles, 8 on each of
+                 1x2 devices, and 16 B
+                 tiles of 4 KiB (Float32),
+                 on Wormhole n150
+  Class          medium: balanced
+                 allocation: good
+                 performance, some
+                 pressure
+  L1 of a core   1464 KiB: firmware 34.19
+                 KiB, kernels up to 69
+                 KiB; 1.33 MiB left for
+                 circular buffers
+  
+  Strategy            CB0  CB1  CB2 CB16
+  constant              4    4    4    4
+  adaptive_guide        6    6    2    2
+  adaptive_program      4    4    2    2
+  advised               1    2    1    1
+  Strategy              bytes CB1 miss
+  constant             64 KiB    75.0%
+  adaptive_guide       64 KiB    62.5%
+  adaptive_program     48 KiB    75.0%
+  advised              20 KiB    87.5%
+  Strategy          band    used score
+  constant          MEDIUM  100%  75.0
+  adaptive_guide    MEDIUM  100%  62.5
+  adaptive_program  MEDIUM  100%  75.0
+  advised           HIGH    100%  87.5
+  Strategy          risk   effic.  of L1
+  constant          HIGH      40%   4.7%
+  adaptive_guide    MEDIUM    40%   4.7%
+  adaptive_program  HIGH      30%   3.5%
+  advised           HIGH      12%   1.5%
+  Strategy             map
+  constant           11.4%
+  adaptive_guide     11.4%
+  adaptive_program   10.3%
+  advised             8.4%
+  
+  Model              Mtiles/s slowest
+  constant              1.582 reader
+  adaptive_guide        1.582 reader
+  adaptive_program      1.582 reader
+  advised               1.582 reader
+  Model             % of time waiting:
+                    pages/room/network
+  constant          reader 0/0/88 compute
+                    77/0/0 writer 94/0/5
+  adaptive_guide    reader 0/0/88 compute
+                    77/0/0 writer 94/0/5
+  adaptive_program  reader 0/0/88 compute
+                    77/0/0 writer 94/0/5
+  advised           reader 0/0/88 compute
+                    77/0/0 writer 94/0/5
+  
+  Average pages       CB0  CB1  CB2 CB16
+  constant            0.0  0.2  0.7  0.1
+  adaptive_guide      0.0  0.2  0.7  0.1
+  adaptive_program    0.0  0.2  0.7  0.1
+  advised             0.0  0.2  0.7  0.1
+  Average pages      % of time full
+  constant           0/0/0/0
+  adaptive_guide     0/0/0/0
+  adaptive_program   0/0/0/0
+  advised            1/0/70/6
+  128 tiles on one core at 1000 MHz; 3 of
+    the model's 31 constants are assumed:
+    see --explain-model.
+  Pressure counts tiles that do not fit at
+    once; it does not say that a core runs
+    slower.
+  
+  Advice
+  20 KiB give 100.0 % of the best
+    throughput, 1.582 Mtiles/s: nothing
+    smaller reaches 99 % (28 runs of 128
+    tiles).
+      bytes   CB0  CB1  CB2 CB16  Mtiles/s
+     16 KiB     1    1    1    1     1.314
+     20 KiB     1    2    1    1     1.582
+      bytes  of best
+     16 KiB    83.0%
+     20 KiB   100.0%
+      bytes tiles/s per further KiB
+     16 KiB                  +67233
+     20 KiB                       -
+  $ wider() { python3 -c 'import sys; [print(line, end="") for line in sys.stdin if len(line) > int(sys.argv[1]) + 1]' $1; }
+  $ COLUMNS=40 tidemark pressure --multi 8 16 | wider 40
+  $ COLUMNS=80 tidemark pressure --pattern relu.cb --explain-model | wider 80
 
 A baseline: a budget that grows is exit code 1.
 
@@ -304,15 +449,16 @@ Measured waits.
   > Other,tt_dnn_device,2,0,1,1000,10,10
   > END
   $ tidemark pressure --pattern relu.cb --fit ops_perf_results.csv | sed -n 3,6p
-  Fitted to      Relu, 1 measured call: transfers x0.90, math x1.45; mean error 0.9 % of the kernel time, before 7.3 %
-                 kernel       105000 ns measured       105002 ns fitted        93355 ns before
-                 front         40000 ns measured        42688 ns fitted        47055 ns before
-                 back          45000 ns measured        44782 ns fitted        49390 ns before
+  Fitted to      Relu, 1 measured call: transfers x0.90, math x1.45; mean error 0.9 % of the kernel time, before
+                 7.3 %
+  
+  Time of  measured [ns]   fitted [ns]   before [ns]
   $ tidemark pressure --pattern relu.cb --fit ops_perf_results.csv --operation Matmul
   tidemark pressure: ops_perf_results.csv: no call of Matmul has kernel time and both waits. The profiler measures waits if TT_METAL_PROFILER_SUM=1 is set while the program runs
   [2]
   $ sed 's/Relu,tt_dnn_device,1,0,1,.*/Relu,tt_dnn_device,1,0,1,0,0,0/; /^Other/d' ops_perf_results.csv >no_time.csv
   $ tidemark pressure --pattern relu.cb --fit no_time.csv
+  no_time.csv:2: DEVICE KERNEL DURATION [ns]: 0, but kernels that wait take time
   tidemark pressure: no_time.csv: no call has kernel time and both waits. The profiler measures waits if TT_METAL_PROFILER_SUM=1 is set while the program runs
   [2]
   $ sed 's/buffer 0 pages=4/buffer 0 pages=2/' relu.cb >stuck.cb
@@ -322,6 +468,44 @@ Measured waits.
   $ tidemark pressure --pattern relu.cb --fit relu.cb
   tidemark pressure: relu.cb is not a performance report (ops_perf_results...csv)
   [2]
+
+A report with all columns that the runtime's profiler writes, from two devices. A row that cannot be true is refused with its line.
+
+  $ cp $DATADIR/reports/ops_perf_results_sum.csv .
+  $ tidemark pressure --pattern relu.cb --fit ops_perf_results_sum.csv --operation UnaryDeviceOperation | sed -n '/^Fitted/,/^back/p'
+  ops_perf_results_sum.csv:9: DEVICE COMPUTE CB WAIT FRONT [ns]: 105500 on each of 1 core, longer than the kernels ran: 105000
+  ops_perf_results_sum.csv:10: DEVICE COMPUTE CB RESERVE BACK [ns]: 105200 on each of 2 cores, longer than the kernels ran: 105000
+  ops_perf_results_sum.csv:11: DEVICE KERNEL DURATION [ns]: 0, but kernels that wait take time
+  ops_perf_results_sum.csv:12: DEVICE COMPUTE CB WAIT FRONT [ns]: a negative number: '-40000'
+  ops_perf_results_sum.csv:13: DEVICE COMPUTE CB WAIT FRONT [ns]: not a number: 'inf'
+  Fitted to      UnaryDeviceOperation, 2 measured calls: transfers x0.89, math x1.48; mean error 0.6 % of the
+                 kernel time, before 7.5 %
+  Not used       4 calls of it without both waits; 3 rows of the report refused
+  
+  Time of  measured [ns]   fitted [ns]   before [ns]
+  kernel          105500        105492         93355
+  front            40500         42338         47055
+  back             44500         44414         49390
+  $ tidemark pressure --pattern relu.cb --fit ops_perf_results_sum.csv --operation UnaryDeviceOperation --json 2>/dev/null | grep -A 4 '"fit"'
+      "fit": {
+        "operation": "UnaryDeviceOperation",
+        "calls": 2,
+        "calls_without_waits": 4,
+        "rows_refused": 3,
+  $ tidemark pressure --pattern relu.cb --fit ops_perf_results_sum.csv 2>&1 >/dev/null | wc -l
+  5
+  $ tidemark info ops_perf_results_sum.csv | grep -E 'Operation|refused'
+  ops_perf_results_sum.csv:9: DEVICE COMPUTE CB WAIT FRONT [ns]: 105500 on each of 1 core, longer than the kernels ran: 105000
+  ops_perf_results_sum.csv:10: DEVICE COMPUTE CB RESERVE BACK [ns]: 105200 on each of 2 cores, longer than the kernels ran: 105000
+  ops_perf_results_sum.csv:11: DEVICE KERNEL DURATION [ns]: 0, but kernels that wait take time
+  ops_perf_results_sum.csv:12: DEVICE COMPUTE CB WAIT FRONT [ns]: a negative number: '-40000'
+  ops_perf_results_sum.csv:13: DEVICE COMPUTE CB WAIT FRONT [ns]: not a number: 'inf'
+  Operation                             calls     kernel ns   front    back  waits for
+  UnaryDeviceOperation                      6       631,000   38.4%   42.2%  room (2 measured)
+  MatmulDeviceOperation                     1        20,000   50.0%    5.0%  input
+  UnaryDeviceOperation                    1024      0     1       105,000        40,000        45,000
+  UnaryDeviceOperation                    1024      1     1       106,000        41,000        44,000
+  MatmulDeviceOperation                   6144      0    64        20,000        10,000         1,000
 
 Wrong usage.
 
@@ -342,7 +526,7 @@ Wrong usage.
   tidemark pressure: see 'tidemark pressure --help'
   [2]
   $ tidemark pressure 16 16 --mesh 3
-  tidemark pressure: --mesh '3': expected ROWSxCOLUMNS, such as 1x2
+  tidemark pressure: --mesh '3': expected ROWSxCOLUMNS, each from 1 to 1024, such as 1x2
   tidemark pressure: see 'tidemark pressure --help'
   [2]
   $ tidemark pressure 16 16 --format int3
@@ -360,3 +544,17 @@ Wrong usage.
   tidemark pressure: --operation is for --fit FILE
   tidemark pressure: see 'tidemark pressure --help'
   [2]
+  $ tidemark pressure 16 16 --mesh 1025x1 2>&1 | head -1
+  tidemark pressure: --mesh '1025x1': expected ROWSxCOLUMNS, each from 1 to 1024, such as 1x2
+  $ tidemark pressure --multi 1 2>&1 | head -1
+  1 A tile, 1 B tile: small
+  $ tidemark pressure 1000000000000000000 1 2>&1 | head -1
+  tidemark pressure: '1000000000000000000' is not a number of tiles from 1 to 1000000
+  $ tidemark pressure --pattern /dev/zero
+  tidemark pressure: /dev/zero: a pattern file has at most 4194304 bytes
+  [2]
+  $ tidemark pressure --pattern .
+  tidemark pressure: .: cannot be read: Is a directory
+  [2]
+  $ tidemark pressure 16 16 --explain-model --json | grep -A 3 '"name": "pack_fixed"' | grep known_as
+          "known_as": "derived",

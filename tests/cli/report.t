@@ -45,10 +45,67 @@ One report about everything that is given. Findings come first, the worst first,
   ── 3. simulate demo.trace ──────────────────────────────────────────────────────
   ── 4. info add_l1.json ─────────────────────────────────────────────────────────
 
-A part is exactly what its command prints.
+A part is exactly what its command prints, if the terminal is wide enough for it.
 
-  $ part() { sed -n "/^── $1\. /,/^── /p" all.txt | sed '1,2d; /^──/,$d'; echo ---; }
-  $ diff <(part 1) <(tidemark info demo.log; echo; echo ---) && diff <(part 3) <(tidemark simulate demo.trace; echo; echo ---) && echo same
+  $ COLUMNS=300 tidemark report demo.log tinyllama.log demo.trace add_l1.json > wide.txt
+  $ part() { sed -n "/^── $1\. /,/^── /p" wide.txt | sed '1,2d; /^──/,$d'; echo ---; }
+  $ diff <(part 1) <(COLUMNS=300 tidemark info demo.log; echo; echo ---) && diff <(part 3) <(tidemark simulate demo.trace; echo; echo ---) && echo same
+  same
+
+On a narrow terminal sentences wrap, and the columns of a wide table go on below it.
+
+  $ wider() { python3 -c 'import sys; [print(line, end="") for line in sys.stdin if len(line) > int(sys.argv[1]) + 1]' $1; }
+  $ COLUMNS=40 tidemark report 16 16 demo.trace | sed -n '/^part/,/^── 1/p; /^Class/,/^$/p'
+  part command   about        errors
+     1 pressure  16 16             0
+     2 simulate  demo.trace        1
+  part warnings notes
+     1        2     2
+     2        0     0
+  
+  ── 1. pressure 16 16 ───────────────────
+  Class          medium: balanced
+                 allocation: good
+                 performance, some
+                 pressure
+  L1 of a core   1464 KiB: firmware 34.19
+                 KiB, kernels up to 69
+                 KiB; 1.33 MiB left for
+                 circular buffers
+  
+  $ COLUMNS=40 tidemark report 16 16 --multi | wider 40
+  $ tidemark report 16 16 --multi demo.trace demo.log | wider 80
+
+A pattern file is a part of its own; one that is wrong is left out, with the line.
+
+  $ mkdir patterns; printf 'tiles 16\nbuffer 0 pages=4 fixed\nbuffer 1 pages=4\nkernel r read push=0 times=8\nkernel r read push=1 times=8\nkernel w write pop=0,1\n' > patterns/stuck.cb
+  $ printf 'tiles 64\nbuffer 0 pages=80 page=16K\nkernel r read push=0\nkernel w write pop=0\n' > patterns/large.cb
+  $ printf 'tiles 64\nbufer 0 pages=4\n' > patterns/wrong.cb
+  $ tidemark report patterns | sed -n '1,/^── 1/p; /^Not in/,$p'
+  tidemark report: not everything could be read: the report says what and why
+  Report         1 error, 1 warning, 1 note in 2 parts
+  Left out       1, listed at the end with the reason
+  
+  severity part finding
+  error       2 given: deadlock: r waits for room in buffer 0, which w pops; w
+                waits for pages of buffer 1, which r pushes
+  warning     1 given: thrashing risk HIGH: score 94.1 of 100, its circular
+                buffers take 94.1 % of the usable L1; in the model it reaches
+                100.0 % of the best throughput
+  note        1 advised: 32 KiB of circular buffers reach 100.0 % of the best
+                throughput in the model
+  
+  part command   about             errors warnings notes
+     1 pressure  patterns/large.cb      0        1     1
+     2 pressure  patterns/stuck.cb      1        0     0
+  
+  ── 1. pressure patterns/large.cb ───────────────────────────────────────────────
+  Not in this report
+  input                          why
+  patterns/wrong.cb              patterns/wrong.cb:2:1: a line begins with tiles,
+                                 cores, format, name, set, buffer or kernel, not
+                                 'bufer': did you mean buffer
+  $ diff <(tidemark report patterns/stuck.cb | sed '1,/^── 1/d; /^$/{1d}' | sed 1d) <(tidemark pressure --pattern patterns/stuck.cb) && echo same
   same
 
 In Markdown, as the summary of a CI job; and in JSON.
@@ -226,36 +283,48 @@ Exit codes: errors and warnings only count if the user says so.
 
 This machine, if nothing is named; with a program that has ended without freeing.
 
-  $ tidemark report | calm
-  Report         0 errors, 0 warnings, 0 notes in 2 parts
+  $ COLUMNS=200 tidemark report | calm | sed 's/──*$/──/; /^── 3/q'
+  Report         0 errors, 1 warning, 0 notes in 3 parts
+  
+  severity part finding
+  warning     3 the driver is not loaded
+                -> load it, or install it first (tt-kmd); on a machine without a card this is normal: files, traces and the device model need none
+                $ sudo modprobe tenstorrent
   
   part command   about        errors warnings notes
      1 status    this machine      0        0     0
      2 leaks     this machine      0        0     0
+     3 doctor    this machine      0        1     0
   
-  ── 1. status this machine ──────────────────────────────────────────────────────
+  ── 1. status this machine ──
   
   tidemark VERSION, TIME: 0 devices, 0 processes
   
-  No card and no tracked process is visible: try 'tidemark demo', which needs no
-  card, and see 'tidemark doctor', which says what was looked for.
+  No card and no tracked process is visible: try 'tidemark demo', which needs no card, and see 'tidemark doctor', which says what was looked for.
   
-  ── 2. leaks this machine ───────────────────────────────────────────────────────
+  ── 2. leaks this machine ──
   
   no ledgers in ./shm: no tracked program runs, and none has left buffers behind
   (a program is tracked when it uses libtidemark and TIDEMARK=1 is set; 'tidemark run -- CMD' does that)
+  
+  ── 3. doctor this machine ──
   $ TIDEMARK=1 $TOOLS/tracked faults; tidemark report --fail 2>&1 | calm | sed '/^── 2/,$d'
-  Report         2 errors, 0 warnings, 0 notes in 2 parts
+  Report         2 errors, 1 warning, 0 notes in 3 parts
   
   severity part finding
   error       2 activations: 1 buffer of 12.50 KiB was never freed: the program
                 ended by itself (l1, device 0, process PID tracked)
   error       2 trace: 1 buffer of 1000 B was never freed: the program ended by
                 itself (trace, device 0, process PID tracked)
+  warning     3 the driver is not loaded
+                -> load it, or install it first (tt-kmd); on a machine without a
+                card this is normal: files, traces and the device model need none
+                $ sudo modprobe tenstorrent
   
   part command   about        errors warnings notes
      1 status    this machine      0        0     0
      2 leaks     this machine      2        0     0
+     3 doctor    this machine      0        1     0
   
   ── 1. status this machine ──────────────────────────────────────────────────────
   
@@ -288,6 +357,7 @@ A ledger; the machine is reported as well only if it is asked for.
      1 simulate  demo.trace        1        0     0
      2 status    this machine      0        0     0
      3 leaks     this machine      2        0     0
+     4 doctor    this machine      0        1     0
   $ tidemark report twin shm --json | python3 -c 'import json, sys; r = json.load(sys.stdin)["report"]; print([p["name"] for p in r["parts"]], [g["reason"] for g in r["not_reported"]])'
   ['dump', 'phases', 'leaks'] []
 
@@ -350,7 +420,8 @@ What cannot be reported is named, and the rest is reported: files that are missi
              -        0 B        0 B        0        1  BinaryNgDeviceOperation
   
   1 buffer was there before the capture began.
-  1 buffer from before the capture is in L1 without their bytes per core: figures for one core do not include them.
+  1 buffer from before the capture is in L1 without their bytes per core: figures
+    for one core do not include them.
   
   Could not be used
     cut.json: byte 1500, after node 4: the file ends too early
@@ -420,3 +491,15 @@ Usage.
   tidemark report: unknown option '--fial'; did you mean '--fail'?
   tidemark report: see 'tidemark report --help'
   [2]
+
+A form that there is not.
+
+  $ tidemark report 16 16 -o report.html
+  tidemark report: --output report.html: a report is text (.txt), JSON (.json) or Markdown (.md): name the file so, or say which with --format
+  tidemark report: see 'tidemark report --help'
+  [2]
+  $ tidemark report 16 16 -o report.html --format text && head -1 report.html
+  Report         0 errors, 2 warnings, 2 notes in 1 part
+  $ tidemark report 16 16 -o v1.2/report; tidemark report 16 16 -o plain && head -1 plain
+  tidemark report: cannot write 'v1.2/report': No such file or directory
+  Report         0 errors, 2 warnings, 2 notes in 1 part

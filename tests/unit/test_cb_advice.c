@@ -24,13 +24,13 @@ static void parse(const char *text, struct tdm_cb_pattern *p, struct tdm_core_sp
 static uint64_t smallest(struct tdm_cb_pattern *p, const struct tdm_core_speed *speed, double goal, uint32_t most)
 {
 	struct tdm_cb_model model;
-	struct tdm_model_result result;
-	uint32_t depths[TDM_PATTERN_BUFFERS_MAX] = { 0 }, least[TDM_PATTERN_BUFFERS_MAX], step[TDM_PATTERN_BUFFERS_MAX];
+	struct tdm_model_result result = { 0 };
+	uint32_t depths[8] = { 0 }, least[8], step[8];
 	uint64_t best = UINT64_MAX;
 	assert_int_equal(tdm_cb_model_init(&model, p, speed), 0);
 	for (size_t i = 0; i < p->buffer_count; i++) {
-		depths[i] = least[i] = tdm_pattern_least(p, i);
-		step[i] = tdm_pattern_step(p, i);
+		depths[i] = least[i] = p->buffers[i].least;
+		step[i] = p->buffers[i].step;
 	}
 	for (size_t at = 0; at < p->buffer_count;) {
 		uint64_t bytes = tdm_pattern_bytes(p, depths, 1);
@@ -46,6 +46,7 @@ static uint64_t smallest(struct tdm_cb_pattern *p, const struct tdm_core_speed *
 		}
 	}
 	tdm_cb_model_done(&model);
+	tdm_model_result_done(&result);
 	return best;
 }
 
@@ -90,22 +91,22 @@ static void it_is_the_smallest_of_all(void **state)
 {
 	(void)state;
 	uint64_t random = 2024;
-	struct tdm_cb_advice *advice = malloc(sizeof *advice);
-	assert_non_null(advice);
 	for (int i = 0; i < 80; i++) {
 		char text[768];
 		struct tdm_cb_pattern p;
 		struct tdm_core_speed speed;
-		const struct tdm_advice_limits limits = { TDM_BYTES_UNKNOWN, 1, 0 };
+		struct tdm_cb_advice advice;
+		const struct tdm_advice_limits limits = { TDM_BYTES_UNKNOWN, 1, 0, NULL };
 		(i % 2 == 0 ? make_meeting : make_bursts)(&random, text, sizeof text);
 		parse(text, &p, &speed);
-		assert_int_equal(tdm_cb_advise(&p, &speed, &limits, advice), 0);
-		assert_true(advice->is_smallest && !advice->is_limited);
-		assert_true(advice->advised.tiles_per_s >= TDM_ADVICE_GOAL * advice->best_tiles_per_s);
-		uint64_t wanted = smallest(&p, &speed, TDM_ADVICE_GOAL * advice->best_tiles_per_s, 24);
-		assert_true(advice->advised.bytes == wanted);
+		assert_int_equal(tdm_cb_advise(&p, &speed, &limits, &advice), 0);
+		assert_true(advice.is_smallest && !advice.is_limited);
+		assert_true(advice.advised.tiles_per_s >= TDM_ADVICE_GOAL * advice.best_tiles_per_s);
+		uint64_t wanted = smallest(&p, &speed, TDM_ADVICE_GOAL * advice.best_tiles_per_s, 24);
+		assert_true(advice.advised.bytes == wanted);
+		tdm_cb_advice_done(&advice);
+		tdm_pattern_done(&p);
 	}
-	free(advice);
 }
 
 static const char relu[] = "tiles 256\nformat bf16\nbuffer 0 pages=8\nbuffer 16 pages=8\nkernel reader read push=0:4\n"
@@ -117,7 +118,7 @@ static void the_curve_rises(void **state)
 	struct tdm_cb_pattern p;
 	struct tdm_core_speed speed;
 	struct tdm_cb_advice advice;
-	const struct tdm_advice_limits limits = { TDM_BYTES_UNKNOWN, 32, 0 };
+	const struct tdm_advice_limits limits = { TDM_BYTES_UNKNOWN, 32, 0, NULL };
 	parse(relu, &p, &speed);
 	assert_int_equal(tdm_cb_advise(&p, &speed, &limits, &advice), 0);
 	assert_true(advice.advised.depths[0] == 8 && advice.advised.depths[1] == 8 && advice.advised.bytes == 32768);
@@ -125,6 +126,8 @@ static void the_curve_rises(void **state)
 	for (size_t i = 1; i < advice.point_count; i++)
 		assert_true(advice.curve[i].bytes > advice.curve[i - 1].bytes &&
 			    advice.curve[i].tiles_per_s > advice.curve[i - 1].tiles_per_s);
+	tdm_cb_advice_done(&advice);
+	tdm_pattern_done(&p);
 }
 
 static void l1_is_a_limit(void **state)
@@ -134,15 +137,19 @@ static void l1_is_a_limit(void **state)
 	struct tdm_core_speed speed;
 	struct tdm_cb_advice advice;
 	parse(relu, &p, &speed);
-	assert_int_equal(tdm_cb_advise(&p, &speed, &(struct tdm_advice_limits){ 24576, 32, 0 }, &advice), 0);
+	assert_int_equal(tdm_cb_advise(&p, &speed, &(struct tdm_advice_limits){ 24576, 32, 0, NULL }, &advice), 0);
 	assert_true(advice.is_limited && !advice.is_smallest && advice.advised.bytes == 24576);
 	assert_true(advice.advised.tiles_per_s < TDM_ADVICE_GOAL * advice.best_tiles_per_s);
-	assert_int_equal(tdm_cb_advise(&p, &speed, &(struct tdm_advice_limits){ 16383, 32, 0 }, &advice), 0);
+	tdm_cb_advice_done(&advice);
+	assert_int_equal(tdm_cb_advise(&p, &speed, &(struct tdm_advice_limits){ 16383, 32, 0, NULL }, &advice), 0);
 	assert_true(advice.is_too_large && advice.curve[0].bytes == 16384);
+	tdm_cb_advice_done(&advice);
 	p.buffers[0].is_fixed = true;
 	p.buffers[0].pages = 12;
-	assert_int_equal(tdm_cb_advise(&p, &speed, &(struct tdm_advice_limits){ UINT64_MAX, 32, 0 }, &advice), 0);
+	assert_int_equal(tdm_cb_advise(&p, &speed, &(struct tdm_advice_limits){ UINT64_MAX, 32, 0, NULL }, &advice), 0);
 	assert_true(advice.advised.depths[0] == 12 && advice.advised.depths[1] == 8);
+	tdm_cb_advice_done(&advice);
+	tdm_pattern_done(&p);
 }
 
 static void long_runs_are_shortened(void **state)
@@ -157,8 +164,10 @@ static void long_runs_are_shortened(void **state)
 		snprintf(text, sizeof text, "tiles %u\n%s", tiles[i], strchr(relu, '\n') + 1);
 		parse(text, &p, &speed);
 		assert_int_equal(
-			tdm_cb_advise(&p, &speed, &(struct tdm_advice_limits){ UINT64_MAX, 32, 0 }, &advice), 0);
+			tdm_cb_advise(&p, &speed, &(struct tdm_advice_limits){ UINT64_MAX, 32, 0, NULL }, &advice), 0);
 		assert_true(advice.tiles <= 1024 && advice.tiles >= 256 && advice.advised.bytes == 32768);
+		tdm_cb_advice_done(&advice);
+		tdm_pattern_done(&p);
 	}
 }
 
@@ -168,16 +177,18 @@ static void runs_that_cannot_be_shortened_have_no_advice(void **state)
 	struct tdm_cb_pattern p;
 	struct tdm_core_speed speed;
 	struct tdm_cb_advice advice;
-	static const char *const texts[] = { "tiles 999983\nbuffer 0 pages=4\nbuffer 1 pages=4 total=1999966\n",
+	static const char *const texts[] = { "tiles 4999999\nbuffer 0 pages=4\nbuffer 1 pages=4 total=9999998\n",
 		"tiles 1000000\nbuffer 0 pages=4\nbuffer 1 pages=4 total=2000000\n" };
 	for (size_t i = 0; i < 2; i++) {
 		char text[512];
 		snprintf(text, sizeof text, "%skernel r read push=0:1,1:2\nkernel w write pop=0:1,1:2\n", texts[i]);
 		parse(text, &p, &speed);
 		assert_int_equal(
-			tdm_cb_advise(&p, &speed, &(struct tdm_advice_limits){ UINT64_MAX, 32, 0 }, &advice), 0);
+			tdm_cb_advise(&p, &speed, &(struct tdm_advice_limits){ UINT64_MAX, 32, 0, NULL }, &advice), 0);
 		assert_int_equal(advice.is_too_long, i == 0);
 		assert_int_equal(tdm_cb_advice_is_found(&advice), i == 1);
+		tdm_cb_advice_done(&advice);
+		tdm_pattern_done(&p);
 	}
 }
 
@@ -191,11 +202,47 @@ static void what_deadlocks_has_no_advice(void **state)
 	parse("tiles 16\nbuffer 0 pages=4\nbuffer 1 pages=4\nbuffer 16 pages=2\nkernel reader read push=0 times=8\n"
 	      "kernel reader read push=1 times=8\nkernel compute compute pop=0,1 push=16\nkernel writer write pop=16\n",
 		&p, &speed);
-	assert_int_equal(tdm_cb_advise(&p, &speed, &(struct tdm_advice_limits){ UINT64_MAX, 32, 0 }, &advice), 0);
+	assert_int_equal(tdm_cb_advise(&p, &speed, &(struct tdm_advice_limits){ UINT64_MAX, 32, 0, NULL }, &advice), 0);
 	assert_true(!advice.is_deadlocked && advice.advised.depths[0] >= 8);
+	tdm_cb_advice_done(&advice);
 	p.buffers[0].is_fixed = true;
-	assert_int_equal(tdm_cb_advise(&p, &speed, &(struct tdm_advice_limits){ UINT64_MAX, 32, 0 }, &advice), 0);
+	assert_int_equal(tdm_cb_advise(&p, &speed, &(struct tdm_advice_limits){ UINT64_MAX, 32, 0, NULL }, &advice), 0);
 	assert_true(advice.is_deadlocked && strstr(advice.deadlock, "reader waits for room in buffer 0") != NULL);
+	tdm_cb_advice_done(&advice);
+	tdm_pattern_done(&p);
+}
+
+/* A chain of computations: its advice is bounded in work, and a point of its curve. */
+static void a_hundred_buffers_have_advice(void **state)
+{
+	(void)state;
+	enum { BUFFERS = 100 };
+	struct tdm_cb_pattern p;
+	struct tdm_core_speed speed;
+	struct tdm_cb_advice advice;
+	struct tdm_buf text;
+	tdm_buf_init(&text);
+	tdm_buf_puts(&text, "tiles 16\nformat bf16\n");
+	for (unsigned i = 0; i < BUFFERS; i++)
+		tdm_buf_printf(&text, "buffer %u pages=4\n", i);
+	tdm_buf_puts(&text, "kernel reader read push=0:2\n");
+	for (unsigned i = 1; i < BUFFERS; i++)
+		tdm_buf_printf(&text, "kernel k%u compute pop=%u push=%u\n", i, i - 1, i);
+	tdm_buf_printf(&text, "kernel writer write pop=%u:2\n", BUFFERS - 1);
+	parse(tdm_buf_str(&text).ptr, &p, &speed);
+	tdm_buf_done(&text);
+	assert_int_equal(
+		tdm_cb_advise(&p, &speed, &(struct tdm_advice_limits){ 1 << 18, 32, 65535, NULL }, &advice), 0);
+	assert_true(tdm_cb_advice_is_found(&advice) && !advice.is_cut && !advice.is_limited);
+	assert_true(advice.advised.tiles_per_s >= TDM_ADVICE_GOAL * advice.best_tiles_per_s);
+	assert_true(advice.advised.bytes <= 1 << 18 && advice.point_count > 1);
+	/* Less than the least does not fit, and says so. */
+	tdm_cb_advice_done(&advice);
+	assert_int_equal(
+		tdm_cb_advise(&p, &speed, &(struct tdm_advice_limits){ 1 << 17, 32, 65535, NULL }, &advice), 0);
+	assert_true(advice.is_too_large);
+	tdm_cb_advice_done(&advice);
+	tdm_pattern_done(&p);
 }
 
 int main(void)
@@ -207,6 +254,7 @@ int main(void)
 		cmocka_unit_test(long_runs_are_shortened),
 		cmocka_unit_test(runs_that_cannot_be_shortened_have_no_advice),
 		cmocka_unit_test(what_deadlocks_has_no_advice),
+		cmocka_unit_test(a_hundred_buffers_have_advice),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

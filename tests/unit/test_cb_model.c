@@ -33,20 +33,23 @@ static void run_text(const char *text, enum tdm_arch arch, struct tdm_model_resu
 	assert_int_equal(tdm_cb_model_init(&model, &p, &speed), 0);
 	assert_int_equal(tdm_cb_model_run(&model, NULL, true, result), 0);
 	tdm_cb_model_done(&model);
+	tdm_pattern_done(&p);
 }
 
 /* Wormhole, relu tile by tile, one barrier per block. */
 static double relu_ns(unsigned block, unsigned depth, const char *format)
 {
 	char text[512];
-	struct tdm_model_result result;
+	struct tdm_model_result result = { 0 };
 	snprintf(text, sizeof text,
 		"tiles 256\nformat %s\nbuffer 0 pages=%u\nbuffer 16 pages=%u\nkernel reader read push=0:%u\n"
 		"kernel compute compute op=relu pop=0 push=16\nkernel writer write pop=16:%u\n",
 		format, block * depth, block * depth, block, block);
 	run_text(text, TDM_ARCH_WORMHOLE, &result);
 	assert_false(result.is_deadlocked);
-	return result.ns / 256;
+	double ns = result.ns / 256;
+	tdm_model_result_done(&result);
+	return ns;
 }
 
 /* Blackhole, a copy without computation through six blocks; ways 0 to 3 read so many blocks ahead, and one more, of
@@ -54,7 +57,7 @@ static double relu_ns(unsigned block, unsigned depth, const char *format)
 static double copy_gbs(unsigned block, unsigned way, const char *format)
 {
 	char text[512], how[32];
-	struct tdm_model_result result;
+	struct tdm_model_result result = { 0 };
 	snprintf(how, sizeof how, way < 4 ? "ahead=%u" : "ids=%u", way < 4 ? way + 1 : way - 2);
 	snprintf(text, sizeof text,
 		"tiles 256\nformat %s\nbuffer 0 pages=%u\nkernel reader read push=0:%u %s\n"
@@ -62,7 +65,9 @@ static double copy_gbs(unsigned block, unsigned way, const char *format)
 		format, block * 6, block, how, block);
 	run_text(text, TDM_ARCH_BLACKHOLE, &result);
 	assert_false(result.is_deadlocked);
-	return result.bytes_per_s / 1e9;
+	double rate = result.bytes_per_s / 1e9;
+	tdm_model_result_done(&result);
+	return rate;
 }
 
 static const double table_a[A_CELLS] = { 634, 513, 433, 318, 366, 229, 331, 231, 318, 235, 316, 243 };
@@ -183,20 +188,21 @@ static void many_cores_are_bound_by_dram(void **state)
 	static const char *const depths[] = { "1", "8" };
 	for (size_t i = 0; i < 2; i++) {
 		char text[512];
-		struct tdm_model_result result;
+		struct tdm_model_result result = { 0 };
 		snprintf(text, sizeof text,
 			"tiles 64\ncores 64\nformat bf16\nbuffer 0 pages=%s\nbuffer 16 pages=%s\nkernel r read push=0\n"
 			"kernel c compute op=relu pop=0 push=16\nkernel w write pop=16\n",
 			depths[i], depths[i]);
 		run_text(text, TDM_ARCH_WORMHOLE, &result);
 		assert_true(fabs(result.bytes_per_s * 64 / 1e9 / 190 - 1) < 0.15);
+		tdm_model_result_done(&result);
 	}
 }
 
 static void deadlocks_name_their_cycle(void **state)
 {
 	(void)state;
-	struct tdm_model_result result;
+	struct tdm_model_result result = { 0 };
 	/* The reader fills buffer 0 by eight before it fills buffer 1; the computation needs both. */
 	run_text("tiles 16\nbuffer 0 pages=4\nbuffer 1 pages=4\nbuffer 16 pages=2\nkernel reader read push=0 times=8\n"
 		 "kernel reader read push=1 times=8\nkernel compute compute pop=0,1 push=16\n"
@@ -209,12 +215,36 @@ static void deadlocks_name_their_cycle(void **state)
 		TDM_ARCH_WORMHOLE, &result);
 	assert_true(result.is_deadlocked);
 	assert_string_equal(result.deadlock, "reader waits for 8 free pages of buffer 0, which has only 4");
+	tdm_model_result_done(&result);
+}
+
+/* A ring of kernels: the text says what fits, and how many more there are. */
+static void long_cycles_are_cut(void **state)
+{
+	(void)state;
+	enum { KERNELS = 40 };
+	struct tdm_model_result result = { 0 };
+	struct tdm_buf text;
+	tdm_buf_init(&text);
+	tdm_buf_puts(&text, "tiles 8\n");
+	for (unsigned i = 0; i < KERNELS; i++)
+		tdm_buf_printf(&text, "buffer %u pages=2\n", i);
+	for (unsigned i = 0; i < KERNELS; i++)
+		tdm_buf_printf(&text, "kernel k%u compute pop=%u push=%u\n", i, i, (i + 1) % KERNELS);
+	run_text(tdm_buf_str(&text).ptr, TDM_ARCH_WORMHOLE, &result);
+	tdm_buf_done(&text);
+	assert_true(result.is_deadlocked);
+	assert_non_null(strstr(result.deadlock, "waits for pages of buffer"));
+	const char *rest = strstr(result.deadlock, "; and ");
+	assert_non_null(rest);
+	assert_string_equal(rest, "; and 32 more that wait for one another");
+	tdm_model_result_done(&result);
 }
 
 static void the_last_round_may_be_smaller(void **state)
 {
 	(void)state;
-	struct tdm_model_result result;
+	struct tdm_model_result result = { 0 };
 	for (unsigned tiles = 1; tiles <= 20; tiles++) {
 		char text[512];
 		snprintf(text, sizeof text,
@@ -231,6 +261,7 @@ static void the_last_round_may_be_smaller(void **state)
 		run_text(text, TDM_ARCH_BLACKHOLE, &result);
 		assert_true(!result.is_deadlocked && result.buffers[1].pushed == tiles);
 	}
+	tdm_model_result_done(&result);
 }
 
 int main(void)
@@ -243,6 +274,7 @@ int main(void)
 		cmocka_unit_test(constants_can_be_set),
 		cmocka_unit_test(many_cores_are_bound_by_dram),
 		cmocka_unit_test(deadlocks_name_their_cycle),
+		cmocka_unit_test(long_cycles_are_cut),
 		cmocka_unit_test(the_last_round_may_be_smaller),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

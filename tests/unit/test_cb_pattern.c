@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "device/cb_pattern.h"
 
@@ -49,12 +50,13 @@ static void a_whole_file_is_read(void **state)
 	assert_true(p.buffers[1].is_fixed && !p.buffers[0].is_fixed && p.buffers[2].index == 16);
 	assert_true(p.buffers[0].total == 64 && p.buffers[2].total == 32);
 	assert_true(p.buffers[0].producer == 0 && p.buffers[0].consumer == 1 && p.buffers[2].consumer == 2);
-	assert_true(p.stages[0].is_l1 && p.stages[0].push_count == 2 && p.stages[0].pushes[1].pages == 4);
+	assert_true(p.stages[0].is_l1 && p.stages[0].pushes.count == 2 &&
+		    tdm_pattern_use(&p, &p.stages[0].pushes, 1)->pages == 4);
 	assert_true(p.stages[1].op == TDM_TILE_MUL && p.stages[1].factor == 4 && isnan(p.stages[1].cycles));
-	assert_true(p.stages[2].is_flush && p.stages[2].pops[0].pages == 1);
-	assert_int_equal(tdm_pattern_rounds(&p, 1), 32);
-	assert_int_equal(tdm_pattern_step(&p, 0), 4);
-	assert_int_equal(tdm_pattern_least(&p, 0), 4);
+	assert_true(p.stages[2].is_flush && tdm_pattern_use(&p, &p.stages[2].pops, 0)->pages == 1);
+	assert_int_equal(p.kernels[1].rounds, 32);
+	assert_true(p.buffers[0].step == 4 && p.buffers[0].least == 4);
+	tdm_pattern_done(&p);
 }
 
 #define HEAD "tiles 8\nbuffer 0 pages=4\n"
@@ -76,7 +78,7 @@ static void wrong_files_say_where_and_what(void **state)
 		{ "tiles 8 9\n", 1, 9, "'9' is too much" },
 		{ "tile 8\n", 1, 1, "did you mean tiles" },
 		{ "tiles 8\nbuffer\n", 2, 7, "from 0 to" },
-		{ "tiles 8\nbuffer 64 pages=1\n", 2, 8, "from 0 to 63" },
+		{ "tiles 8\nbuffer 4096 pages=1\n", 2, 8, "from 0 to 4095" },
 		{ "tiles 8\nbuffer 0\n", 2, 8, "add pages=N" },
 		{ "tiles 8\nbuffer 0 pages\n", 2, 10, "'pages' needs a value" },
 		{ "tiles 8\nbuffer 0 pages=\n", 2, 16, "from 1 to" },
@@ -136,22 +138,63 @@ static void wrong_files_say_where_and_what(void **state)
 	}
 }
 
+/* A chain of kernels, each with a buffer to the next. */
+static char *make_chain(unsigned buffers)
+{
+	struct tdm_buf text;
+	tdm_buf_init(&text);
+	tdm_buf_puts(&text, "tiles 8\n");
+	for (unsigned i = 0; i < buffers; i++)
+		tdm_buf_printf(&text, "buffer %u pages=2\n", i);
+	tdm_buf_puts(&text, "kernel reader read push=0\n");
+	for (unsigned i = 1; i < buffers; i++)
+		tdm_buf_printf(&text, "kernel k%u compute pop=%u push=%u\n", i, i - 1, i);
+	tdm_buf_printf(&text, "kernel writer write pop=%u\n", buffers - 1);
+	assert_non_null(text.data);
+	return text.data;
+}
+
+static void thousands_of_buffers_and_kernels_are_read(void **state)
+{
+	(void)state;
+	struct tdm_cb_pattern p, copy;
+	struct tdm_core_speed speed;
+	struct tdm_diag diag;
+	char *text = make_chain(4095);
+	if (parse(text, &p, &speed, &diag) != 0)
+		fail_msg("%llu: %s", (unsigned long long)diag.line, diag.text);
+	assert_true(p.buffer_count == 4095 && p.kernel_count == 4096 && p.buffers[4094].producer == 4094);
+	assert_string_equal(p.kernels[4095].name, "writer");
+	assert_int_equal(tdm_pattern_copy(&p, &copy), 0);
+	tdm_pattern_done(&p);
+	assert_true(copy.stage_count == 4096 && copy.buffers[4094].consumer == 4095 && copy.kernels[7].rounds == 8);
+	tdm_pattern_done(&copy);
+	free(text);
+}
+
 static void limits_hold(void **state)
 {
 	(void)state;
+	enum { SIZE = 5 * 1024 * 1024 };
 	struct tdm_cb_pattern p;
 	struct tdm_core_speed speed;
 	struct tdm_diag diag;
-	char *text = malloc(70000);
+	char *text = malloc(SIZE);
 	assert_non_null(text);
-	memset(text, '#', 69999);
-	text[69999] = '\0';
+	memset(text, '#', SIZE - 1);
+	text[SIZE - 1] = '\0';
 	assert_int_equal(parse(text, &p, &speed, &diag), -EFBIG);
 	size_t used = (size_t)sprintf(text, "tiles 8\nbuffer 0 pages=1\n");
-	for (int i = 0; i < 17; i++)
+	for (int i = 0; i < 4097; i++)
 		used += (size_t)sprintf(text + used, "kernel k%d read push=0\n", i);
 	assert_int_equal(parse(text, &p, &speed, &diag), TDM_ESYNTAX);
-	assert_non_null(strstr(diag.text, "at most 16 kernels"));
+	assert_non_null(strstr(diag.text, "at most 4096 kernels"));
+	used = (size_t)sprintf(text, "tiles 8\nbuffer 0 pages=1\n");
+	for (int i = 0; i < 200; i++)
+		used += (size_t)sprintf(text + used, "kernel k read push=0 times=1024\n");
+	sprintf(text + used, "kernel w write pop=0\n");
+	assert_int_equal(parse(text, &p, &speed, &diag), TDM_EREFUSED);
+	assert_non_null(strstr(diag.text, "more than 262144 calls"));
 	free(text);
 	assert_int_equal(tdm_pattern_load("/nonexistent/pattern", &p, &speed, &diag), -ENOENT);
 	assert_non_null(strstr(diag.text, "cannot be read"));
@@ -162,6 +205,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_whole_file_is_read),
 		cmocka_unit_test(wrong_files_say_where_and_what),
+		cmocka_unit_test(thousands_of_buffers_and_kernels_are_read),
 		cmocka_unit_test(limits_hold),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

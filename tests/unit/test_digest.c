@@ -132,17 +132,21 @@ static void text_has_findings_then_parts_then_gaps(void **state)
 	tdm_digest_init(&digest, TDM_DIGEST_TEXT);
 	tdm_buf_init(&out);
 	fill(&digest);
-	tdm_digest_text(&digest, &(struct tdm_term){ .width = 40 }, &out);
-	assert_string_equal(out.data, "Report         0 errors, 1 warning, 0 notes in 1 part\n"
-				      "Left out       1, listed at the end with the reason\n"
+	tdm_digest_text(&digest, &(struct tdm_term){ .width = 40, .folds = true }, &out);
+	assert_string_equal(out.data, "Report         0 errors, 1 warning, 0\n"
+				      "               notes in 1 part\n"
+				      "Left out       1, listed at the end with\n"
+				      "               the reason\n"
 				      "\n"
 				      "severity part finding\n"
 				      "warning     1 Label: it <is> large\n"
 				      "              -> remove it\n"
 				      "              $ rm *\n"
 				      "\n"
-				      "part command   about        errors warnings notes\n"
-				      "   1 info      a|b               0        1     0  incomplete\n"
+				      "part command   about        errors\n"
+				      "   1 info      a|b               0\n"
+				      "part warnings notes\n"
+				      "   1        1     0  incomplete\n"
 				      "\n"
 				      "-- 1. info a|b -------------------------\n"
 				      "\n"
@@ -152,8 +156,8 @@ static void text_has_findings_then_parts_then_gaps(void **state)
 				      "  line 3 is damaged\n"
 				      "\n"
 				      "Not in this report\n"
-				      "input                          why\n"
-				      "x?y                            gone\n");
+				      "input              why\n"
+				      "x?y                gone\n");
 	tdm_buf_done(&out);
 	tdm_digest_done(&digest);
 }

@@ -72,7 +72,7 @@ static void figures_that_are_none_are_unknown_and_named(void **state)
 		"2: CORE COUNT: not a number: '1x'\n"
 		"2: DEVICE KERNEL DURATION [ns]: a number that is too large: '18446744073709551615'\n"
 		"2: DEVICE COMPUTE CB WAIT FRONT [ns]: not a number: '1.2.3'\n"
-		"2: DEVICE COMPUTE CB RESERVE BACK [ns]: not a number: '-1'\n"
+		"2: DEVICE COMPUTE CB RESERVE BACK [ns]: a negative number: '-1'\n"
 		"3: 4 fields, but there are 6 columns\n"
 		"4: no OP CODE\n");
 	assert_int_equal(p.row_count, 2);
@@ -87,7 +87,7 @@ static void operations_add_up_what_was_measured(void **state)
 	(void)state;
 	struct warnings w;
 	struct perf p;
-	parse(HEAD "d,A,80,100,8,160\nd,B,20,50,4,1600\nd,A,0,100,16,160\nd,A,2,100,2,\n"
+	parse(HEAD "d,A,80,100,8,160\nd,B,20,500,4,1600\nd,A,0,100,16,160\nd,A,2,100,2,\n"
 		   "signpost,A,,,,\nd,C,,,,\n",
 		&p, &w);
 	const struct tdm_perf_operation *all = p.waits.operations;
@@ -98,6 +98,21 @@ static void operations_add_up_what_was_measured(void **state)
 	assert_true(all[1].kernel_ns == 200 && all[1].front_ns == 30 && all[1].back_ns == 10);
 	assert_true(all[1].cores_max == 16);
 	assert_true(all[2].measured == 0 && all[2].cores_max == TDM_BYTES_UNKNOWN);
+	tdm_perf_waits_done(&p.waits);
+}
+
+static void rows_that_contradict_themselves_are_refused(void **state)
+{
+	(void)state;
+	struct warnings w;
+	struct perf p;
+	parse(HEAD "d,A,8,100,2,202\nd,A,8,100,2,204\nd,A,1000,100,2,8\nd,A,8,0,2,8\nd,A,,0,2,\nd,A,8,100,0,900\n", &p,
+		&w);
+	assert_string_equal(w.text,
+		"3: DEVICE COMPUTE CB WAIT FRONT [ns]: 102 on each of 2 cores, longer than the kernels ran: 100\n"
+		"4: DEVICE COMPUTE CB RESERVE BACK [ns]: 500 on each of 2 cores, longer than the kernels ran: 100\n"
+		"5: DEVICE KERNEL DURATION [ns]: 0, but kernels that wait take time\n");
+	assert_true(p.waits.refused == 3 && p.row_count == 3 && p.waits.operations[0].measured == 1);
 	tdm_perf_waits_done(&p.waits);
 }
 
@@ -140,6 +155,7 @@ int main(void)
 		cmocka_unit_test(columns_are_found_in_any_order),
 		cmocka_unit_test(figures_that_are_none_are_unknown_and_named),
 		cmocka_unit_test(operations_add_up_what_was_measured),
+		cmocka_unit_test(rows_that_contradict_themselves_are_refused),
 		cmocka_unit_test(waits_are_averages_of_a_core),
 		cmocka_unit_test(a_file_without_its_columns_is_refused),
 	};

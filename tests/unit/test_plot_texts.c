@@ -353,7 +353,9 @@ static void what_is_below_zero_is_in_the_picture(void **state)
 
 	struct tdm_buf text;
 	tdm_buf_init(&text);
-	assert_int_equal(tdm_plot_print(&scene, &(struct tdm_term){ false, true, 80 }, &text, NULL), 0);
+	assert_int_equal(
+		tdm_plot_print(&scene, &(struct tdm_term){ .colour = false, .utf8 = true, .width = 80 }, &text, NULL),
+		0);
 	assert_has(&text, "not drawn: values below 0, down to -700 MiB");
 	tdm_buf_done(&text);
 }

@@ -28,7 +28,7 @@ static int setup(void **state)
 	static struct world w;
 	assert_int_equal(tdm_card_init(&w.card, tdm_str_of("n150"), NULL, NULL), 0);
 	tdm_core_speed_init(&w.speed, w.card.arch);
-	w.result = malloc(sizeof *w.result);
+	w.result = calloc(1, sizeof *w.result);
 	assert_non_null(w.result);
 	*state = &w;
 	return 0;
@@ -36,6 +36,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
+	tdm_pressure_done(((struct world *)*state)->result);
 	free(((struct world *)*state)->result);
 	return 0;
 }
@@ -49,6 +50,7 @@ static void analyze(struct world *w, uint64_t a, uint64_t b)
 		.tile_bytes = 4096,
 		.card = &w->card,
 		.speed = &w->speed };
+	tdm_pressure_done(w->result);
 	assert_int_equal(tdm_pressure_analyze(&s, w->result), 0);
 }
 
@@ -179,12 +181,14 @@ static void little_l1_is_said(void **state)
 		.speed = &w->speed };
 	analyze(w, 16, 16);
 	s.l1_used = w->result->l1_usable - 50000;
+	tdm_pressure_done(w->result);
 	assert_int_equal(tdm_pressure_analyze(&s, w->result), 0);
 	assert_int_equal(w->result->l1_left, 50000);
 	assert_false(tdm_pressure_sizing(w->result, TDM_SIZING_CONSTANT)->fits);
 	assert_true(tdm_pressure_sizing(w->result, TDM_SIZING_ADAPTIVE_PROGRAM)->fits);
 	assert_true(tdm_pressure_sizing(w->result, TDM_SIZING_ADVISED)->fits);
 	s.l1_used = UINT64_MAX - 1;
+	tdm_pressure_done(w->result);
 	assert_int_equal(tdm_pressure_analyze(&s, w->result), 0);
 	assert_true(w->result->l1_left == 0 && w->result->advice.is_too_large && w->result->strategy_count == 3);
 }
@@ -199,7 +203,7 @@ static void a_fit_finds_the_factors(void **state)
 	struct tdm_cb_pattern p;
 	struct tdm_core_speed speed = w->speed, fitted = w->speed;
 	struct tdm_cb_model model;
-	struct tdm_model_result result;
+	struct tdm_model_result result = { 0 };
 	struct tdm_model_fit fit;
 	char name[] = "relu";
 	assert_int_equal(tdm_pattern_parse(tdm_str_of(text), &p, &speed, NULL), 0);
@@ -231,6 +235,8 @@ static void a_fit_finds_the_factors(void **state)
 	op.measured = 1;
 	p.buffers[0].pages = 2; /* less than a block */
 	assert_int_equal(tdm_model_fit(&p, &op, &fitted, &fit), -EDEADLK);
+	tdm_model_result_done(&result);
+	tdm_pattern_done(&p);
 }
 
 int main(void)

@@ -14,8 +14,9 @@
 /* A strategy with this score; what is not set is as it should be. */
 static void add(struct tdm_pressure_result *r, enum tdm_sizing_name name, double score)
 {
+	static uint32_t depths[] = { 4, 4, 4, 4 };
 	struct tdm_sizing *s = &r->strategies[r->strategy_count++];
-	*s = (struct tdm_sizing){ .name = (uint8_t)name, .depths = { 4, 4, 4, 4 }, .bytes = 65536, .fits = true };
+	*s = (struct tdm_sizing){ .name = (uint8_t)name, .depths = depths, .bytes = 65536, .fits = true };
 	s->metrics[TDM_PRESSURE_SCORE] = score;
 	s->model.tiles_per_s = 5;
 	r->advice.best_tiles_per_s = 10;

@@ -259,6 +259,37 @@ static void sizes_of_a_row_or_of_a_column_have_one_unit(void **state)
 	expect_json(&table, "[{\"used\": 3145728,\"peak\": 5368709120}]\n");
 }
 
+static void wide_tables_go_on_below(void **state)
+{
+	static const struct tdm_column columns[] = {
+		{ "Name", "name", ROW(name), .width = 10 },
+		{ NULL, "hidden", ROW(pid) },
+		{ "Used", "used", ROW(bytes), TDM_SIZE(12) },
+		{ "Waits", "waits", ROW(waits), .width = 12 },
+		{ "Share", "share", ROW(share), .width = 12 },
+	};
+	static const struct row rows[] = { { .name = "a", .bytes = 1024, .waits = 7, .share = 0.5 },
+		{ .name = "b", .bytes = 2048, .waits = 8, .share = 0.25 }, { .name = "c" } };
+	struct tdm_table table = TDM_TABLE_OF(columns, rows, 3);
+	struct tdm_term narrow = { .width = 40, .folds = true };
+	(void)state;
+	table.limit = 2;
+	expect_text(&table, &narrow,
+		"Name               Used        Waits\n"
+		"a                 1 KiB            7\n"
+		"b                 2 KiB            8\n"
+		"Name              Share\n"
+		"a                   50%\n"
+		"b                   25%\n"
+		"  and 1 more\n");
+	narrow.width = 49;
+	expect_text(&table, &narrow,
+		"Name               Used        Waits        Share\n"
+		"a                 1 KiB            7          50%\n"
+		"b                 2 KiB            8          25%\n"
+		"  and 1 more\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +300,7 @@ int main(void)
 		cmocka_unit_test(rows_that_are_not_shown_are_counted),
 		cmocka_unit_test(sizes_of_a_row_or_of_a_column_have_one_unit),
 		cmocka_unit_test(rows_that_point_elsewhere),
+		cmocka_unit_test(wide_tables_go_on_below),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
