@@ -142,3 +142,14 @@ bool tdm_expr_has_unknown(const struct tdm_expr *expr)
 			return true;
 	return false;
 }
+
+bool tdm_expr_is_same(const struct tdm_expr *a, const struct tdm_expr *b)
+{
+	if (a == b)
+		return true;
+	bool is_alike = a->op == b->op && a->number == b->number && a->format == b->format && a->nodes == b->nodes &&
+			a->arg_count == b->arg_count && tdm_str_eq(a->text, b->text) && a->op != TDM_EXPR_OPAQUE;
+	for (uint32_t i = 0; i < a->arg_count && is_alike; i++)
+		is_alike = tdm_expr_is_same(a->args[i], b->args[i]);
+	return is_alike;
+}

@@ -117,6 +117,9 @@ const struct tdm_expr *tdm_expr_field_str(const struct tdm_expr *object, struct 
 const struct tdm_expr *tdm_expr_with_field(
 	struct tdm_arena *arena, const struct tdm_expr *object, struct tdm_str name, const struct tdm_expr *value);
 
+/* Whether two expressions are the same, as they are written. */
+bool tdm_expr_is_same(const struct tdm_expr *a, const struct tdm_expr *b);
+
 /* Whether a name or an unfollowed call is in the tree; whether one of the current function's parameters is. */
 bool tdm_expr_has_unknown(const struct tdm_expr *expr);
 static inline bool tdm_expr_has_parameter(const struct tdm_expr *expr)

@@ -147,29 +147,16 @@ void host_facts(
 	}
 }
 
-/* Whether two conditions are the same, as they are written. */
-static bool is_same(const struct tdm_expr *a, const struct tdm_expr *b, uint32_t depth)
-{
-	if (a == b)
-		return true;
-	bool is_alike = a->op == b->op && a->number == b->number && a->format == b->format &&
-			a->arg_count == b->arg_count && tdm_str_eq(a->text, b->text) && a->op != TDM_EXPR_OPAQUE &&
-			depth < TDM_EXPR_DEPTH_MAX;
-	for (uint32_t i = 0; i < a->arg_count && is_alike; i++)
-		is_alike = is_same(a->args[i], b->args[i], depth + 1);
-	return is_alike;
-}
-
 /* What the branches around a call say about a condition: 1 true, 0 false, -1 nothing. */
 static int known_truth(const struct tdm_expr *condition, const struct host_branch *branch)
 {
 	for (; branch != NULL; branch = branch->outer) {
 		const struct tdm_expr *known = branch->condition;
-		if (is_same(known, condition, 0))
+		if (tdm_expr_is_same(known, condition))
 			return 1;
-		if (known->op == TDM_EXPR_NOT && is_same(known->args[0], condition, 0))
+		if (known->op == TDM_EXPR_NOT && tdm_expr_is_same(known->args[0], condition))
 			return 0;
-		if (condition->op == TDM_EXPR_NOT && is_same(known, condition->args[0], 0))
+		if (condition->op == TDM_EXPR_NOT && tdm_expr_is_same(known, condition->args[0]))
 			return 0;
 	}
 	return -1;

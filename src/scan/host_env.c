@@ -276,12 +276,11 @@ static const struct tdm_expr *merge_objects(
 	return result;
 }
 
+/* Objects and lists are never the same: what was made of each counts. */
 static bool is_same(const struct tdm_expr *a, const struct tdm_expr *b)
 {
-	if (a == b)
-		return true;
-	bool is_leaf = a->arg_count == 0 && b->arg_count == 0 && a->op == b->op && a->op != TDM_EXPR_OPAQUE;
-	return is_leaf && a->number == b->number && a->format == b->format && tdm_str_eq(a->text, b->text);
+	bool is_value = a->op >= TDM_EXPR_ADD || (a->arg_count == 0 && b->arg_count == 0);
+	return a == b || (is_value && tdm_expr_is_same(a, b));
 }
 
 static bool has_made(const struct tdm_expr *list)

@@ -2,12 +2,13 @@
  * The reader of the host's C++: an interpreter that knows some values and keeps the rest as expressions. Inside of
  * scan's host_*.c only.
  *
- * Every function of a file that has a name that matters is walked statement by statement (host_walk.c). What a name
- * stands for is kept in an environment, a list of bindings to which only additions are made (host_env.c), so that an
- * expression which is not needed yet can be kept with the environment of its moment and evaluated when somebody asks
- * (host_eval.c). Calls of helpers and lambdas are walked with their arguments (host_call.c). Objects that describe
- * buffers and kernels are remembered as they are made, filled and handed over (host_object.c), and become entries when
- * the function ends (host_emit.c).
+ * Every function of a file that has a name that matters is walked statement by statement (host_walk.c), branches one
+ * by one (host_branch.c). What a name stands for is kept in an environment, a list of bindings to which only
+ * additions are made (host_env.c), so that an expression which is not needed yet can be kept with the environment of
+ * its moment and evaluated when somebody asks (host_eval.c). Calls of helpers and lambdas are walked with their
+ * arguments (host_call.c); what others may change is forgotten (host_taker.c). Objects that describe buffers and
+ * kernels are remembered as they are made, filled and handed over (host_object.c), and become entries when the
+ * function ends (host_emit.c).
  *
  *     frame:  source ── text and tree    env ── bindings    branch ── the ifs around    site ── the call in the file
  */

@@ -13,3 +13,17 @@ ProgramSpec create(const Tensor &output, bool is_tilized)
 	spec.dataflow_buffers.push_back(std::move(buffer));
 	return spec;
 }
+
+// Both ways come to the same.
+ProgramSpec same(const Tensor &output, bool is_tilized)
+{
+	ProgramSpec spec;
+	uint32_t tiles = output.tiles();
+	uint32_t bytes = 2 * tiles;
+	if (is_tilized) {
+		bytes = 2 * tiles;
+	}
+	spec.dataflow_buffers.push_back(
+		DataflowBufferSpec{ .unique_id = DFBSpecName{ "same" }, .entry_size = bytes, .num_entries = 2 });
+	return spec;
+}
