@@ -159,13 +159,13 @@ static void put_cell(struct line *line, const struct tdm_column *c, const char *
 	tdm_buf_puts(line->out, style[0] != '\0' ? TDM_STYLE_OFF : "");
 }
 
-/* Appends a cell that continues below, made printable; it may contain newlines. */
+/* Appends a cell that continues below, made printable; tabs and newlines separate words. */
 static void put_wrapped(struct line *line, struct tdm_buf *cell)
 {
 	struct tdm_buf text;
 	tdm_buf_init(&text);
 	for (size_t i = 0; i < cell->len; i++)
-		cell->data[i] = cell->data[i] == '\n' ? ' ' : cell->data[i];
+		cell->data[i] = cell->data[i] == '\n' || cell->data[i] == '\t' ? ' ' : cell->data[i];
 	tdm_cell_put(&text, tdm_buf_str(cell), 0, line->term->utf8);
 	tdm_wrap(line->out, tdm_buf_str(&text), (struct tdm_wrap){ line->at, line->at, line->term->width });
 	line->out->failed |= text.failed;
