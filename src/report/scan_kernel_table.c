@@ -55,6 +55,8 @@ static void put_more(const struct tdm_field *field, struct tdm_buf *out)
 	if (kernel->code != NULL)
 		tdm_buf_printf(&text, "%" PRIu32 " lines, complexity %" PRIu32, kernel->code->code_lines,
 			kernel->code->complexity);
+	else if (kernel->source_count > 1)
+		tdm_buf_printf(&text, "one of %" PRIu32 " sources", kernel->source_count);
 	else
 		tdm_buf_puts(&text, "its source is not among the scanned files");
 	put_action(kernel->uses, TDM_KERNEL_WAIT, "waits on ", &text);
@@ -113,6 +115,16 @@ static void json_uses(const struct tdm_field *field, struct tdm_json *json)
 	tdm_json_array_end(json);
 }
 
+static void json_sources(const struct tdm_field *field, struct tdm_json *json)
+{
+	const struct tdm_scan_kernel *kernel = row_of(field)->kernel;
+	const struct tdm_scan_report *report = field->table->context;
+	tdm_json_array(json);
+	for (uint32_t i = 0; i < kernel->source_count; i++)
+		tdm_json_text(json, report->scan->files[kernel->sources[i]].path);
+	tdm_json_array_end(json);
+}
+
 static struct tdm_value gap_of(const struct tdm_field *field)
 {
 	const struct tdm_kernel_uses *uses = row_of(field)->kernel->uses;
@@ -136,6 +148,7 @@ static const struct tdm_column kernels[] = {
 	{ "line", "line", KERNEL(line), .width = 5 },
 	{ "kernel", "source", KERNEL(source), .flags = TDM_ZERO_IS_UNKNOWN | TDM_WHOLE, .width = 50 },
 	{ NULL, "source_file", TDM_MEMBER(struct tdm_scan_kernel_row, source_path) },
+	{ NULL, "source_files", .json = json_sources },
 	{ "name", "name", KERNEL(name), .flags = TDM_ZERO_IS_UNKNOWN | TDM_REST, .width = 12, .below = put_more },
 	{ NULL, "cores", KERNEL(cores), .flags = TDM_ZERO_IS_UNKNOWN },
 	{ NULL, "program", KERNEL_PROGRAM(name) },

@@ -104,6 +104,13 @@ static bool is_made_of_known_type(const struct host_source *source, uint32_t typ
 	return host_type_of(host_last_name(source, type)) != HOST_TYPE_NONE;
 }
 
+/* What "std::string path(value);" is made of; other values as they are. */
+static uint32_t plain_value(const struct tdm_syntax *syntax, uint32_t value)
+{
+	bool is_one = tdm_node_kind(syntax, value) == TDM_SYN_argument_list && tdm_node_child_count(syntax, value) == 1;
+	return is_one ? tdm_node_first(syntax, value) : value;
+}
+
 static void declare(struct host_frame *frame, uint32_t type, uint32_t declarator)
 {
 	const struct tdm_syntax *syntax = frame->source->syntax;
@@ -136,7 +143,7 @@ static void declare(struct host_frame *frame, uint32_t type, uint32_t declarator
 		const struct host_binding *env = frame->env;
 		struct host_binding *binding = host_bind(frame, HOST_LAZY, name);
 		if (binding != NULL) {
-			binding->node = value_node;
+			binding->node = plain_value(syntax, value_node);
 			binding->type = is_array ? TDM_NODE_NONE : type;
 			binding->env = env;
 			binding->is_declaration = true;
