@@ -44,7 +44,8 @@ struct tdm_kernel_step {
 	bool is_call;
 	uint8_t action;      /* enum tdm_kernel_action, of an operation */
 	uint8_t form;        /* enum tdm_kernel_form, of an operation */
-	bool is_conditional; /* in a branch of an `if`, `switch`, `?:` or #if, or after one that may leave */
+	bool is_conditional; /* in a branch of a `switch`, `?:` or #if, or after one that may leave */
+	const struct tdm_expr *condition; /* of the `if`s around it and of early returns before it; NULL: always */
 	bool in_loop;
 	uint32_t line;
 	const struct tdm_expr *buffer, *pages; /* of an operation; never NULL */
@@ -58,6 +59,7 @@ struct tdm_kernel_function {
 	uint32_t line;
 	bool is_lambda;      /* its parameters are looked up in the function around it as well */
 	bool is_conditional; /* it is in an #if: there may be another one */
+	bool is_variadic;    /* it takes any number of arguments */
 	const struct tdm_expr *template_params, *params; /* LISTs of NAMEs; a default value is a FIELD with it */
 	struct tdm_kernel_step *steps;                   /* in the order of the text */
 	size_t step_count, step_cap;

@@ -26,6 +26,8 @@ struct frame {
 	const struct frame *caller;
 	bool is_conditional, in_loop;
 	uint32_t depth;
+	const struct tdm_expr *condition; /* the last one that was looked at, */
+	enum tdm_kernel_chance chance;    /* and what came of it */
 };
 
 struct expansion {
@@ -105,6 +107,24 @@ static struct tdm_str after(struct tdm_str text, size_t skip)
 	return (struct tdm_str){ text.ptr + skip, text.len - skip };
 }
 
+/* Whether a list of arguments has all of them: nothing was added that is not followed. */
+static bool is_closed(const struct tdm_expr *list)
+{
+	return list->op == TDM_EXPR_LIST &&
+	       (list->arg_count == 0 || list->args[list->arg_count - 1]->op != TDM_EXPR_NOTHING);
+}
+
+/* An argument that is none of the compile-time ones is given at run time. */
+static const struct tdm_expr *runtime_value(const struct expansion *expansion, const struct tdm_expr *call)
+{
+	struct tdm_expr *value = tdm_arena_take(expansion->arena, sizeof *value);
+	if (value == NULL)
+		return NULL;
+	*value = *call;
+	value->number = TDM_KERNEL_AT_RUN_TIME;
+	return value;
+}
+
 /* What the host gives for a call that asks for one of its arguments; NULL when that is unknown. */
 static const struct tdm_expr *host_value(const struct expansion *expansion, const struct tdm_expr *call)
 {
@@ -120,7 +140,8 @@ static const struct tdm_expr *host_value(const struct expansion *expansion, cons
 	} else if (tdm_str_is(call->text, "get_named_compile_time_arg_val") && arg->op == TDM_EXPR_STRING) {
 		return named_value(given->named, arg->text);
 	} else if (tdm_str_is(call->text, "get_arg") && arg->op == TDM_EXPR_NAME && begins_with(arg->text, "args::")) {
-		return named_value(given->named, after(arg->text, strlen("args::")));
+		const struct tdm_expr *value = named_value(given->named, after(arg->text, strlen("args::")));
+		return value != NULL || !is_closed(given->named) ? value : runtime_value(expansion, call);
 	}
 	return NULL;
 }
@@ -316,9 +337,30 @@ static const struct frame *around(const struct frame *frame, uint32_t file)
 	return frame;
 }
 
-static void follow_entry(struct expansion *expansion, const struct frame *frame, const struct tdm_kernel_step *step,
-	uint32_t entry, bool is_one_of_several)
+/* Whether a step may happen, or will. Neighbours have the same condition. */
+static enum tdm_kernel_chance chance_of(
+	struct expansion *expansion, struct frame *frame, const struct tdm_kernel_step *step)
 {
+	if (step->condition == NULL)
+		return step->is_conditional ? TDM_KERNEL_MAY_HAPPEN : TDM_KERNEL_HAPPENS;
+	if (frame->condition != step->condition) {
+		frame->condition = step->condition;
+		frame->chance = tdm_kernel_chance_of(
+			bind(expansion, frame, step->condition, 0), expansion->given->settings);
+	}
+	return step->is_conditional && frame->chance == TDM_KERNEL_HAPPENS ? TDM_KERNEL_MAY_HAPPEN : frame->chance;
+}
+
+/* A step that happens, or may happen. */
+struct event {
+	const struct tdm_kernel_step *step;
+	bool is_conditional;
+};
+
+static void follow_entry(struct expansion *expansion, const struct frame *frame, struct event event, uint32_t entry,
+	bool is_one_of_several)
+{
+	const struct tdm_kernel_step *step = event.step;
 	const struct tdm_kernel_function *function = tdm_kernel_index_get(expansion->index, entry);
 	uint32_t file = expansion->index->entries[entry].file;
 	if (is_active(frame, function))
@@ -330,7 +372,7 @@ static void follow_entry(struct expansion *expansion, const struct frame *frame,
 		.template_args = bind(expansion, frame, step->template_args, 0),
 		.outer = function->is_lambda ? around(frame, file) : NULL,
 		.caller = frame,
-		.is_conditional = frame->is_conditional || step->is_conditional || is_one_of_several,
+		.is_conditional = frame->is_conditional || event.is_conditional || is_one_of_several,
 		.in_loop = frame->in_loop || step->in_loop,
 		.depth = frame->depth + 1,
 	};
@@ -353,8 +395,26 @@ static bool is_harmless(const struct expansion *expansion, const struct frame *f
 	return !index->has_lost && !tdm_kernel_index_has(index, name);
 }
 
-static void follow_call(struct expansion *expansion, const struct frame *frame, const struct tdm_kernel_step *step)
+/* Whether a call has as many arguments as a function takes: of several with one name the others are not meant. */
+static bool takes(const struct tdm_kernel_function *function, const struct tdm_kernel_step *step)
 {
+	uint32_t count = step->args->arg_count, least = 0;
+	while (least < function->params->arg_count && function->params->args[least]->op != TDM_EXPR_FIELD)
+		least++;
+	return function->is_variadic || (count >= least && count <= function->params->arg_count);
+}
+
+/* The first function from `entry` on that a call may mean. */
+static uint32_t next_meant(const struct expansion *expansion, uint32_t entry, const struct tdm_kernel_step *step)
+{
+	while (entry != TDM_MAP_NONE && !takes(tdm_kernel_index_get(expansion->index, entry), step))
+		entry = tdm_kernel_index_next(expansion->index, entry, step->callee);
+	return entry;
+}
+
+static void follow_call(struct expansion *expansion, const struct frame *frame, struct event event)
+{
+	const struct tdm_kernel_step *step = event.step;
 	uint32_t entry = tdm_kernel_index_function(expansion->index, step->callee);
 	if (entry == TDM_MAP_NONE) {
 		if (!is_harmless(expansion, frame, step->callee))
@@ -365,10 +425,18 @@ static void follow_call(struct expansion *expansion, const struct frame *frame, 
 		note_gap(expansion, TDM_UNJUDGED_TOO_MUCH, step->callee, frame->file, step->line);
 		return;
 	}
-	uint32_t next = tdm_kernel_index_next(expansion->index, entry, step->callee);
-	bool is_one_of_several = next != TDM_MAP_NONE;
-	for (; entry != TDM_MAP_NONE; entry = tdm_kernel_index_next(expansion->index, entry, step->callee))
-		follow_entry(expansion, frame, step, entry, is_one_of_several);
+	uint32_t meant = next_meant(expansion, entry, step);
+	if (meant == TDM_MAP_NONE) { /* a constructor, or something that was not read as it is: all of them */
+		for (; entry != TDM_MAP_NONE; entry = tdm_kernel_index_next(expansion->index, entry, step->callee))
+			follow_entry(expansion, frame, event, entry, true);
+		return;
+	}
+	uint32_t next = next_meant(expansion, tdm_kernel_index_next(expansion->index, meant, step->callee), step);
+	follow_entry(expansion, frame, event, meant, next != TDM_MAP_NONE);
+	while (next != TDM_MAP_NONE) {
+		follow_entry(expansion, frame, event, next, true);
+		next = next_meant(expansion, tdm_kernel_index_next(expansion->index, next, step->callee), step);
+	}
 }
 
 static void follow(struct expansion *expansion, struct frame *frame)
@@ -384,11 +452,15 @@ static void follow(struct expansion *expansion, struct frame *frame)
 			note_gap(expansion, TDM_UNJUDGED_TOO_MUCH, function->name, frame->file, step->line);
 			return;
 		}
+		enum tdm_kernel_chance chance = chance_of(expansion, frame, step);
+		struct event event = { step, chance != TDM_KERNEL_HAPPENS };
+		if (chance == TDM_KERNEL_NEVER)
+			continue;
 		if (step->is_call)
-			follow_call(expansion, frame, step);
+			follow_call(expansion, frame, event);
 		else
 			use_buffer(expansion, frame, step, bind(expansion, frame, step->buffer, 0),
-				frame->is_conditional || step->is_conditional);
+				frame->is_conditional || event.is_conditional);
 	}
 }
 

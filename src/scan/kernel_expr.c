@@ -79,7 +79,13 @@ static const struct tdm_expr *number_of(const struct tdm_kernel_reader *reader, 
 static const struct tdm_expr *variable_of(const struct tdm_kernel_reader *reader, struct tdm_str name)
 {
 	const struct tdm_kernel_variable *variable = tdm_kernel_variable_find(reader, name);
-	return variable != NULL ? variable->value : name_of_text(reader, name);
+	if (variable == NULL)
+		return name_of_text(reader, name);
+	/* It may have been changed where nobody sees it: by a function that got a reference. */
+	int64_t number;
+	bool is_doubtful = reader->wants_constants && !variable->is_constant &&
+			   tdm_expr_value(variable->value, NULL, &number) == 0;
+	return is_doubtful ? tdm_kernel_at_run_time(reader, name) : variable->value;
 }
 
 /* "tt::CBIndex::c_3" is a number; "dfb::in" and the rest stay names. */

@@ -227,6 +227,17 @@ static uint64_t most_pages(const struct tdm_scan_buffer *buffer)
 	return pages != INT64_MAX ? (uint64_t)pages : TDM_BYTES_UNKNOWN;
 }
 
+/* Whether a circular buffer of the program may have any index. */
+static bool has_unknown_index(const struct program *program)
+{
+	for (size_t i = 0; i < program->file->buffer_count; i++) {
+		const struct tdm_scan_buffer *buffer = &program->file->buffers[i];
+		if (buffer->program == program->number && buffer->kind == TDM_KIND_CB && buffer->index < 0)
+			return true;
+	}
+	return false;
+}
+
 static void judge_pages(struct program *program, uint32_t kernel, const struct tdm_kernel_use *use)
 {
 	const enum tdm_mismatch_kind kind = TDM_MISMATCH_TOO_MANY_PAGES;
@@ -246,6 +257,8 @@ static void judge_pages(struct program *program, uint32_t kernel, const struct t
 		count_unjudged(program, kind, TDM_UNJUDGED_NO_PAGES);
 	else if (use->pages_min <= 0 || (uint64_t)use->pages_min <= most)
 		program->mismatches->judged[kind]++;
+	else if (use->index >= 0 && has_unknown_index(program))
+		count_unjudged(program, kind, TDM_UNJUDGED_HOST_BUFFERS);
 	else if (use->is_conditional)
 		count_unjudged(program, kind, TDM_UNJUDGED_CONDITIONAL);
 	else {

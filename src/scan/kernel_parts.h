@@ -16,7 +16,11 @@ struct tdm_kernel_variable {
 	uint32_t end;      /* the node at which its scope ends */
 	uint32_t shadowed; /* the variable that had the same name before; UINT32_MAX: none */
 	bool is_buffer;    /* it is declared as an object with wait_front() and so on */
+	bool is_constant;  /* const, constexpr or a parameter */
 };
+
+/* The `number` of a NAME or CALL whose value is only known when the kernel runs. */
+enum { TDM_KERNEL_AT_RUN_TIME = 1 };
 
 struct tdm_kernel_reader {
 	struct tdm_file_walk *walk;
@@ -28,6 +32,7 @@ struct tdm_kernel_reader {
 	struct tdm_map by_name;  /* hash of a name: its innermost variable */
 	struct tdm_map changing; /* hashes of names that something assigns to */
 	uint32_t preproc;        /* #ifs around the current node */
+	bool wants_constants;    /* an expression decides a branch: what a variable held once is not enough */
 	const bool *is_in_if;    /* lines that are in an #if which the text does not show; NULL: none */
 };
 
@@ -41,6 +46,8 @@ int tdm_kernel_declare_parameter(struct tdm_kernel_reader *reader, uint32_t node
 /* The value of a variable that has none, or more than one. It is no constant of another file, whatever its name: its
  * `opaque` is not NULL. */
 const struct tdm_expr *tdm_kernel_unknown(const struct tdm_kernel_reader *reader, struct tdm_str name);
+/* The same for a value that is only known at run time. */
+const struct tdm_expr *tdm_kernel_at_run_time(const struct tdm_kernel_reader *reader, struct tdm_str name);
 /* Forgets the variables whose scope ends before `node`. */
 void tdm_kernel_leave_scopes(struct tdm_kernel_reader *reader, uint32_t node);
 
@@ -55,6 +62,15 @@ const struct tdm_kernel_variable *tdm_kernel_variable_find(const struct tdm_kern
 uint32_t tdm_kernel_last_name(const struct tdm_syntax *syntax, uint32_t node);
 /* The template arguments of a callee; TDM_NODE_NONE when it has none. */
 uint32_t tdm_kernel_template_args(const struct tdm_syntax *syntax, uint32_t node);
+
+/* kernel_condition.c: whether what is in a branch happens. A condition is an expression, or NULL: always. */
+enum tdm_kernel_chance { TDM_KERNEL_NEVER, TDM_KERNEL_MAY_HAPPEN, TDM_KERNEL_HAPPENS };
+/* The condition of a branch of an `if`: its own, or that it is false. */
+const struct tdm_expr *tdm_kernel_branch(struct tdm_kernel_reader *reader, uint32_t node, bool is_else);
+const struct tdm_expr *tdm_kernel_not(struct tdm_arena *arena, const struct tdm_expr *condition);
+const struct tdm_expr *tdm_kernel_both(struct tdm_arena *arena, const struct tdm_expr *a, const struct tdm_expr *b);
+/* Of a condition with the host's arguments put in. */
+enum tdm_kernel_chance tdm_kernel_chance_of(const struct tdm_expr *condition, const struct tdm_settings *settings);
 
 /* kernel_read.c: reads a tree into `code`, which is zeroed but for `is_whole`. `is_in_if`: see above. *has_ops: whether
  * there is an operation on something that is surely a buffer. */

@@ -20,7 +20,9 @@ struct region {
 	/* what holds again after a function */
 	int64_t function;
 	uint32_t conditions, loops;
+	const struct tdm_expr *condition;
 	bool was_left;
+	uint32_t if_node; /* the `if` that it is; TDM_NODE_NONE */
 };
 
 struct reading {
@@ -29,6 +31,7 @@ struct reading {
 	size_t region_count, region_cap;
 	int64_t function;           /* in the file's list; NO_FUNCTION */
 	uint32_t conditions, loops; /* around the current node, in its function */
+	const struct tdm_expr *condition; /* of the ifs around it; NULL: always */
 	bool was_left;              /* a branch before this may have left the function */
 	uint32_t body;              /* the node at which the body of the last function begins */
 	uint32_t template_params;   /* of the definition that comes next; TDM_NODE_NONE */
@@ -48,6 +51,9 @@ static int open_region(struct reading *reading, struct region region)
 	region.conditions = reading->conditions;
 	region.loops = reading->loops;
 	region.was_left = reading->was_left;
+	const struct tdm_expr *own = region.condition;
+	region.condition = reading->condition;
+	reading->condition = tdm_kernel_both(reading->part.arena, reading->condition, own);
 	reading->conditions += region.is_condition;
 	reading->loops += region.is_loop;
 	reading->part.preproc += region.is_preproc;
@@ -62,6 +68,7 @@ static void leave_regions(struct reading *reading, uint32_t node)
 		reading->function = region->function;
 		reading->conditions = region->conditions;
 		reading->loops = region->loops;
+		reading->condition = region->condition;
 		reading->part.preproc -= region->is_preproc;
 		if (region->is_function || region->is_loop)
 			reading->was_left = region->was_left;
@@ -113,6 +120,12 @@ static const struct tdm_expr *parameters_of(struct reading *reading, uint32_t li
 	return tdm_expr_make(arena, TDM_EXPR_LIST, (struct tdm_str){ "", 0 }, items, count);
 }
 
+static bool is_variadic(const struct tdm_syntax *syntax, uint32_t list)
+{
+	struct tdm_str text = tdm_node_text(syntax, list);
+	return list != TDM_NODE_NONE && memmem(text.ptr, text.len, "...", 3) != NULL;
+}
+
 static int declare_parameters(struct reading *reading, uint32_t list, uint32_t end)
 {
 	int err = 0;
@@ -132,13 +145,14 @@ static int add_function(struct reading *reading, struct tdm_kernel_function func
 	struct tdm_kernel_code *code = reading->part.code;
 	int err = tdm_reserve(&code->functions, &code->function_cap, code->function_count + 1, sizeof *code->functions);
 	if (err == 0)
-		err = open_region(reading, (struct region){ .end = end, .is_scope = true, .is_function = true });
+		err = open_region(reading, (struct region){ .end = end, .is_scope = true, .is_function = true, .if_node = TDM_NODE_NONE });
 	if (err != 0)
 		return err;
 	function.is_conditional = reading->part.preproc != 0;
 	code->has_main |= is_main(function.name);
 	reading->function = (int64_t)code->function_count;
 	reading->conditions = reading->loops = 0;
+	reading->condition = NULL;
 	reading->was_left = false;
 	code->functions[code->function_count++] = function;
 	return 0;
@@ -170,6 +184,7 @@ static int enter_function(struct reading *reading, uint32_t node)
 		.line = tdm_walk_node_line(reading->part.walk, node),
 		.template_params = parameters_of(reading, templates),
 		.params = parameters_of(reading, list),
+		.is_variadic = is_variadic(syntax, list),
 	};
 	int err = add_function(reading, function, end);
 	reading->body = tdm_node_with_role(syntax, node, TDM_ROLE_body);
@@ -193,11 +208,12 @@ static int enter_lambda(struct reading *reading, uint32_t node)
 			.is_lambda = true,
 			.template_params = parameters_of(reading, TDM_NODE_NONE),
 			.params = parameters_of(reading, list),
+			.is_variadic = is_variadic(syntax, list),
 		};
 		err = add_function(reading, function, end);
 	} else {
 		reading->part.code->complexity++;
-		err = open_region(reading, (struct region){ .end = end, .is_scope = true, .is_condition = true });
+		err = open_region(reading, (struct region){ .end = end, .is_scope = true, .is_condition = true, .if_node = TDM_NODE_NONE });
 	}
 	return err != 0 ? err : declare_parameters(reading, list, end);
 }
@@ -213,6 +229,7 @@ static int add_step(struct reading *reading, struct tdm_kernel_step step)
 	const bool *is_in_if = reading->part.is_in_if;
 	step.is_conditional =
 		reading->conditions != 0 || reading->was_left || (is_in_if != NULL && is_in_if[step.line]);
+	step.condition = reading->condition;
 	step.in_loop = reading->loops != 0;
 	function->steps[function->step_count++] = step;
 	return 0;
@@ -363,7 +380,7 @@ static bool is_guard(const struct tdm_syntax *syntax, uint32_t node)
 static struct region region_of(const struct tdm_syntax *syntax, uint32_t node)
 {
 	const struct tdm_node *at = tdm_node_at(syntax, node);
-	struct region region = { .end = at->next };
+	struct region region = { .end = at->next, .if_node = TDM_NODE_NONE };
 	bool is_branch = at->role == TDM_ROLE_consequence || at->role == TDM_ROLE_alternative;
 	switch ((enum tdm_syntax_kind)at->kind) {
 	case TDM_SYN_preproc_if:
@@ -389,6 +406,7 @@ static struct region region_of(const struct tdm_syntax *syntax, uint32_t node)
 	case TDM_SYN_if_statement:
 		region.is_scope = true;
 		region.is_condition = is_branch;
+		region.if_node = node;
 		return region;
 	case TDM_SYN_case_statement:
 	case TDM_SYN_catch_clause:
@@ -401,11 +419,40 @@ static struct region region_of(const struct tdm_syntax *syntax, uint32_t node)
 	}
 }
 
+/* A branch of an `if` has a condition that can be read; other branches only may happen. */
+static void read_branch(struct reading *reading, uint32_t node, struct region *region)
+{
+	const struct tdm_syntax *syntax = reading->part.syntax;
+	uint32_t parent =
+		reading->region_count != 0 ? reading->regions[reading->region_count - 1].if_node : TDM_NODE_NONE;
+	if (!region->is_condition || parent == TDM_NODE_NONE)
+		return;
+	bool is_else = tdm_node_with_role(syntax, parent, TDM_ROLE_alternative) == node;
+	if (!is_else && tdm_node_with_role(syntax, parent, TDM_ROLE_consequence) != node)
+		return;
+	region->condition = tdm_kernel_branch(&reading->part, parent, is_else);
+	region->is_condition = false;
+}
+
+/* What comes after a branch that is left early happens if its condition is false. */
+static void guard_rest(struct reading *reading, bool is_return)
+{
+	const struct tdm_expr *guard = tdm_kernel_not(reading->part.arena, reading->condition);
+	for (size_t i = reading->region_count; i-- != 0;) {
+		struct region *region = &reading->regions[i];
+		if (region->is_function || (region->is_loop && !is_return))
+			break;
+		region->condition = tdm_kernel_both(reading->part.arena, region->condition, guard);
+	}
+}
+
 /* A statement that leaves a branch early makes what comes after it uncertain. */
 static void note_exit(struct reading *reading, enum tdm_syntax_kind kind)
 {
 	bool is_exit = kind == TDM_SYN_return_statement || kind == TDM_SYN_break_statement ||
 		       kind == TDM_SYN_continue_statement;
+	if (is_exit && reading->conditions == 0 && reading->condition != NULL)
+		guard_rest(reading, kind == TDM_SYN_return_statement);
 	if (!is_exit || reading->conditions == 0)
 		return;
 	reading->was_left = true;
@@ -485,6 +532,7 @@ static int read_node(struct reading *reading, uint32_t node)
 	const struct tdm_syntax *syntax = reading->part.syntax;
 	enum tdm_syntax_kind kind = tdm_node_kind(syntax, node);
 	struct region region = region_of(syntax, node);
+	read_branch(reading, node, &region);
 	int err = region.end != 0 ? open_region(reading, region) : 0;
 	note_exit(reading, kind);
 	if (is_decision(syntax, node)) {

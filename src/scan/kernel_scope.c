@@ -136,6 +136,18 @@ const struct tdm_expr *tdm_kernel_unknown(const struct tdm_kernel_reader *reader
 	return expr;
 }
 
+const struct tdm_expr *tdm_kernel_at_run_time(const struct tdm_kernel_reader *reader, struct tdm_str name)
+{
+	const struct tdm_expr *unknown = tdm_kernel_unknown(reader, name);
+	struct tdm_expr *expr = unknown->op == TDM_EXPR_NAME ? tdm_arena_take(reader->arena, sizeof *expr) : NULL;
+	if (expr == NULL)
+		return unknown;
+	*expr = *unknown;
+	expr->opaque = expr;
+	expr->number = TDM_KERNEL_AT_RUN_TIME;
+	return expr;
+}
+
 static int declare_one(struct tdm_kernel_reader *reader, uint32_t declaration, uint32_t declarator, uint32_t end)
 {
 	const struct tdm_syntax *syntax = reader->syntax;
@@ -150,10 +162,16 @@ static int declare_one(struct tdm_kernel_reader *reader, uint32_t declaration, u
 			   tdm_map_find(&reader->changing, tdm_str_hash(name)) != TDM_MAP_NONE;
 	const struct tdm_kernel_variable *other = tdm_kernel_variable_find(reader, name);
 	bool is_either = reader->preproc != 0 && other != NULL && other->end == end; /* of an #if and its #else */
+	bool is_fixed = is_constant(syntax, declaration);
 	if (value == NULL || is_changing || is_either)
-		value = tdm_kernel_unknown(reader, name);
+		value = is_fixed || reader->preproc != 0 ? tdm_kernel_unknown(reader, name)
+							 : tdm_kernel_at_run_time(reader, name);
 	return add_variable(reader,
-		(struct tdm_kernel_variable){ .name = name, .value = value, .end = end, .is_buffer = is_buffer });
+		(struct tdm_kernel_variable){ .name = name,
+			.value = value,
+			.end = end,
+			.is_buffer = is_buffer,
+			.is_constant = is_fixed });
 }
 
 int tdm_kernel_declare(struct tdm_kernel_reader *reader, uint32_t node, uint32_t end)
@@ -179,6 +197,9 @@ int tdm_kernel_declare_parameter(struct tdm_kernel_reader *reader, uint32_t node
 				       : is_changing ? tdm_kernel_unknown(reader, name)
 						     : tdm_expr_parameter(reader->arena, tdm_str_of(copy));
 	return add_variable(
-		reader, (struct tdm_kernel_variable){
-				.name = name, .value = value, .end = end, .is_buffer = is_buffer_type(syntax, node) });
+		reader, (struct tdm_kernel_variable){ .name = name,
+				.value = value,
+				.end = end,
+				.is_buffer = is_buffer_type(syntax, node),
+				.is_constant = true });
 }
