@@ -38,6 +38,7 @@ struct expansion {
 	uint32_t steps, bindings;
 	bool *was_reached; /* functions of the kernel's own file */
 	uint32_t root;
+	bool is_deciding; /* what is bound is a condition */
 	int err;
 };
 
@@ -119,8 +120,9 @@ static const struct tdm_expr *runtime_value(const struct expansion *expansion, c
 {
 	struct tdm_expr *value = tdm_arena_take(expansion->arena, sizeof *value);
 	if (value == NULL)
-		return NULL;
+		return &tdm_expr_nothing;
 	*value = *call;
+	value->opaque = value;
 	value->number = TDM_KERNEL_AT_RUN_TIME;
 	return value;
 }
@@ -195,6 +197,10 @@ static const struct tdm_expr *bind(
 		return expr;
 	const struct tdm_expr *bound = bind_args(expansion, frame, expr, constants);
 	const struct tdm_expr *value = bound->op == TDM_EXPR_CALL ? host_value(expansion, bound) : NULL;
+	int64_t number;
+	/* A host that computes the argument of a branch has both cases. */
+	if (value != NULL && expansion->is_deciding && tdm_expr_value(value, expansion->given->settings, &number) != 0)
+		return runtime_value(expansion, bound);
 	return value != NULL ? value : bound;
 }
 
@@ -345,8 +351,10 @@ static enum tdm_kernel_chance chance_of(
 		return step->is_conditional ? TDM_KERNEL_MAY_HAPPEN : TDM_KERNEL_HAPPENS;
 	if (frame->condition != step->condition) {
 		frame->condition = step->condition;
+		expansion->is_deciding = true;
 		frame->chance = tdm_kernel_chance_of(
 			bind(expansion, frame, step->condition, 0), expansion->given->settings);
+		expansion->is_deciding = false;
 	}
 	return step->is_conditional && frame->chance == TDM_KERNEL_HAPPENS ? TDM_KERNEL_MAY_HAPPEN : frame->chance;
 }
@@ -412,12 +420,39 @@ static uint32_t next_meant(const struct expansion *expansion, uint32_t entry, co
 	return entry;
 }
 
+/* Whether what a function gets may be a buffer: a small number, or a name that says so. */
+static bool may_be_buffer(const struct expansion *expansion, const struct tdm_expr *arg)
+{
+	static const char *const words[] = { "cb", "CB", "dfb", "DFB", "uffer" };
+	int64_t number;
+	if (tdm_expr_value(arg, expansion->given->settings, &number) == 0)
+		return number >= 0 && number <= INDEX_MAX;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (arg->text.len != 0 && memmem(arg->text.ptr, arg->text.len, words[i], strlen(words[i])) != NULL)
+			return true;
+	for (uint32_t i = 0; i < arg->arg_count; i++)
+		if (may_be_buffer(expansion, arg->args[i]))
+			return true;
+	return false;
+}
+
+/* Whether a function that is not known gets only what is surely no buffer: it cannot push one. */
+static bool gets_no_buffer(struct expansion *expansion, const struct frame *frame, const struct tdm_kernel_step *step)
+{
+	const struct tdm_expr *lists[] = { step->args, step->template_args };
+	for (size_t i = 0; i < 2; i++)
+		if (may_be_buffer(expansion, bind(expansion, frame, lists[i], 0)))
+			return false;
+	return step->args->arg_count != 0 && !tdm_kernel_is_mover(step->callee) &&
+	       !tdm_kernel_index_has_macro(expansion->index, step->callee);
+}
+
 static void follow_call(struct expansion *expansion, const struct frame *frame, struct event event)
 {
 	const struct tdm_kernel_step *step = event.step;
 	uint32_t entry = tdm_kernel_index_function(expansion->index, step->callee);
 	if (entry == TDM_MAP_NONE) {
-		if (!is_harmless(expansion, frame, step->callee))
+		if (!is_harmless(expansion, frame, step->callee) && !gets_no_buffer(expansion, frame, step))
 			note_gap(expansion, TDM_UNJUDGED_UNKNOWN_CALL, step->callee, frame->file, step->line);
 		return;
 	}

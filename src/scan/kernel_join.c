@@ -129,7 +129,7 @@ static bool find_paths(struct tdm_arena *arena, const struct tdm_expr *source, s
 	}
 }
 
-/* Both lists in one. All of it is conditional: one of the sources is used, nobody knows which. */
+/* Both lists in one: the host takes one source or the other. */
 static const struct tdm_kernel_uses *joined_uses(
 	struct tdm_arena *arena, const struct tdm_kernel_uses *a, const struct tdm_kernel_uses *b)
 {
@@ -143,8 +143,6 @@ static const struct tdm_kernel_uses *joined_uses(
 		memcpy(list, a->list, sizeof *list * a->count);
 	if (b->count != 0)
 		memcpy(list + a->count, b->list, sizeof *list * b->count);
-	for (size_t i = 0; i < both->count; i++)
-		list[i].is_conditional = true;
 	return both;
 }
 
