@@ -59,6 +59,7 @@ struct tdm_kernel_function {
 	uint32_t line;
 	bool is_lambda;      /* its parameters are looked up in the function around it as well */
 	bool is_conditional; /* it is in an #if: there may be another one */
+	bool is_main;        /* the kernel begins here */
 	bool is_variadic;    /* it takes any number of arguments */
 	const struct tdm_expr *template_params, *params; /* LISTs of NAMEs; a default value is a FIELD with it */
 	struct tdm_kernel_step *steps;                   /* in the order of the text */
@@ -84,7 +85,7 @@ struct tdm_kernel_code {
 	size_t constant_count, constant_cap;
 	struct tdm_str *macros; /* names of macros that look like functions; sorted */
 	size_t macro_count, macro_cap;
-	bool has_main; /* it defines kernel_main(), or MAIN in a namespace NAMESPACE */
+	bool has_main; /* it defines kernel_main(), MAIN in a namespace NAMESPACE, or a function marked TT_KERNEL */
 	bool is_whole; /* all of it parsed and was read */
 	uint32_t lines, code_lines;
 	uint32_t complexity;

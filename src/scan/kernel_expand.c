@@ -174,6 +174,8 @@ static const struct tdm_expr *bind_name(
 {
 	if (expr->is_parameter) {
 		const struct tdm_expr *value = frame != NULL ? parameter_value(frame, expr->text) : NULL;
+		if (value == NULL && frame != NULL && frame->function->is_main) /* of the host, by its name */
+			value = named_value(expansion->given->named, expr->text);
 		return value != NULL ? value : expr;
 	}
 	bool is_bound = begins_with(expr->text, "dfb::") || begins_with(expr->text, "args::");
@@ -182,6 +184,8 @@ static const struct tdm_expr *bind_name(
 	const char *colon = memrchr(expr->text.ptr, ':', expr->text.len);
 	struct tdm_str last = colon != NULL ? after(expr->text, (size_t)(colon + 1 - expr->text.ptr)) : expr->text;
 	const struct tdm_expr *value = tdm_kernel_index_constant(expansion->index, last);
+	if (value == NULL && (tdm_str_is(last, "TILE_HEIGHT") || tdm_str_is(last, "TILE_WIDTH")))
+		return tdm_expr_number(expansion->arena, 32);
 	return value != NULL ? bind(expansion, NULL, value, constants + 1) : expr;
 }
 
@@ -214,11 +218,13 @@ static const struct tdm_expr *bound_buffer(const struct expansion *expansion, st
 		return NULL;
 	bool is_complete = true;
 	for (uint32_t i = 0; i < bindings->arg_count; i++) {
-		const struct tdm_expr *name = tdm_expr_field(bindings->args[i], "accessor_name");
+		const struct tdm_expr *binding = bindings->args[i];
+		bool is_plain = binding->op == TDM_EXPR_LIST && binding->arg_count >= 2; /* {buffer, "name", ...} */
+		const struct tdm_expr *name = is_plain ? binding->args[1] : tdm_expr_field(binding, "accessor_name");
 		bool is_known = name != NULL && name->op == TDM_EXPR_STRING;
 		is_complete &= is_known;
 		if (is_known && tdm_str_eq(name->text, wanted))
-			return tdm_expr_field(bindings->args[i], "dfb_spec_name");
+			return is_plain ? binding->args[0] : tdm_expr_field(binding, "dfb_spec_name");
 	}
 	*is_unbound = is_complete;
 	return NULL;
@@ -507,8 +513,7 @@ static void follow_file(struct expansion *expansion)
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < code->function_count; i++) {
 			const struct tdm_kernel_function *function = &code->functions[i];
-			bool is_main = tdm_str_is(function->name, "kernel_main") || tdm_str_is(function->name, "MAIN");
-			if (expansion->was_reached[i] || is_main != (pass == 0))
+			if (expansion->was_reached[i] || function->is_main != (pass == 0))
 				continue;
 			struct frame frame = { .function = function,
 				.file = expansion->root,

@@ -17,6 +17,7 @@ struct tdm_kernel_variable {
 	uint32_t shadowed; /* the variable that had the same name before; UINT32_MAX: none */
 	bool is_buffer;    /* it is declared as an object with wait_front() and so on */
 	bool is_constant;  /* const, constexpr or a parameter */
+	const struct tdm_expr *first; /* what it is declared with; NULL: nothing, or it is a parameter */
 };
 
 /* The `number` of a NAME or CALL whose value is only known when the kernel runs. */
@@ -30,15 +31,21 @@ struct tdm_kernel_reader {
 	struct tdm_kernel_variable *variables;
 	size_t variable_count, variable_cap;
 	struct tdm_map by_name;  /* hash of a name: its innermost variable */
-	struct tdm_map changing; /* hashes of names that something assigns to */
+	struct tdm_map changing; /* hashes of names that something assigns to, and how (kernel_values.c) */
+	struct tdm_map references; /* parameters that are references to numbers */
 	uint32_t preproc;        /* #ifs around the current node */
 	bool wants_constants;    /* an expression decides a branch: what a variable held once is not enough */
 	const bool *is_in_if;    /* lines that are in an #if which the text does not show; NULL: none */
 };
 
-/* kernel_scope.c: variables. */
+/* kernel_values.c: variables that change. */
 /* Marks the names that something in the file assigns to, so that their first value is not taken for the only one. */
 int tdm_kernel_mark_changing(struct tdm_kernel_reader *reader);
+/* The values that a variable may have between the nodes `from` and `end`, as a choice; NULL when they are not known. */
+const struct tdm_expr *tdm_kernel_one_of(
+	struct tdm_kernel_reader *reader, struct tdm_str name, const struct tdm_expr *first, uint32_t from, uint32_t end);
+
+/* kernel_scope.c: variables. */
 /* Adds what a node declares, until the node `end`; other nodes declare nothing. 0 or -ENOMEM. */
 int tdm_kernel_declare(struct tdm_kernel_reader *reader, uint32_t node, uint32_t end);
 /* Adds a parameter of a function or template. */

@@ -135,9 +135,11 @@ static int declare_parameters(struct reading *reading, uint32_t list, uint32_t e
 	return err;
 }
 
-static bool is_main(struct tdm_str name)
+static bool is_main(struct tdm_str name, struct tdm_str definition)
 {
-	return tdm_str_is(name, "kernel_main") || tdm_str_is(name, "MAIN");
+	static const char mark[] = "TT_KERNEL ";
+	return tdm_str_is(name, "kernel_main") || tdm_str_is(name, "MAIN") ||
+	       (definition.len > sizeof mark && memcmp(definition.ptr, mark, sizeof mark - 1) == 0);
 }
 
 static int add_function(struct reading *reading, struct tdm_kernel_function function, uint32_t end)
@@ -149,7 +151,7 @@ static int add_function(struct reading *reading, struct tdm_kernel_function func
 	if (err != 0)
 		return err;
 	function.is_conditional = reading->part.preproc != 0;
-	code->has_main |= is_main(function.name);
+	code->has_main |= function.is_main;
 	reading->function = (int64_t)code->function_count;
 	reading->conditions = reading->loops = 0;
 	reading->condition = NULL;
@@ -186,6 +188,7 @@ static int enter_function(struct reading *reading, uint32_t node)
 		.params = parameters_of(reading, list),
 		.is_variadic = is_variadic(syntax, list),
 	};
+	function.is_main = is_main(function.name, tdm_node_text(syntax, node));
 	int err = add_function(reading, function, end);
 	reading->body = tdm_node_with_role(syntax, node, TDM_ROLE_body);
 	if (err == 0)
@@ -603,10 +606,13 @@ int tdm_kernel_read_code(struct tdm_file_walk *walk, const bool *is_in_if, struc
 	if (err == 0)
 		err = tdm_map_init(&reading.part.changing);
 	if (err == 0)
+		err = tdm_map_init(&reading.part.references);
+	if (err == 0)
 		err = read_all(&reading);
 	*has_ops = reading.has_certain_op;
 	tdm_map_done(&reading.part.by_name);
 	tdm_map_done(&reading.part.changing);
+	tdm_map_done(&reading.part.references);
 	free(reading.part.variables);
 	free(reading.regions);
 	return err;

@@ -38,46 +38,6 @@ void tdm_kernel_leave_scopes(struct tdm_kernel_reader *reader, uint32_t node)
 	}
 }
 
-static int mark(struct tdm_kernel_reader *reader, uint32_t node)
-{
-	const struct tdm_syntax *syntax = reader->syntax;
-	while (tdm_node_kind(syntax, node) == TDM_SYN_subscript_expression)
-		node = tdm_node_with_role(syntax, node, TDM_ROLE_argument);
-	if (tdm_node_kind(syntax, node) != TDM_SYN_identifier)
-		return 0;
-	return tdm_map_put(&reader->changing, tdm_str_hash(tdm_node_text(syntax, node)), 1);
-}
-
-/* The arguments of swap() change places. */
-static int mark_swapped(struct tdm_kernel_reader *reader, uint32_t call)
-{
-	const struct tdm_syntax *syntax = reader->syntax;
-	uint32_t name = tdm_kernel_last_name(syntax, tdm_node_with_role(syntax, call, TDM_ROLE_function));
-	uint32_t args = tdm_node_with_role(syntax, call, TDM_ROLE_arguments);
-	if (!tdm_str_is(tdm_node_text(syntax, name), "swap") || args == TDM_NODE_NONE)
-		return 0;
-	int err = 0;
-	for (TDM_NODE_CHILDREN(arg, syntax, args))
-		err = err != 0 ? err : mark(reader, arg);
-	return err;
-}
-
-int tdm_kernel_mark_changing(struct tdm_kernel_reader *reader)
-{
-	const struct tdm_syntax *syntax = reader->syntax;
-	int err = 0;
-	for (uint32_t node = 0; node < syntax->count && err == 0; node++) {
-		enum tdm_syntax_kind kind = tdm_node_kind(syntax, node);
-		if (kind == TDM_SYN_assignment_expression)
-			err = mark(reader, tdm_node_with_role(syntax, node, TDM_ROLE_left));
-		else if (kind == TDM_SYN_update_expression || kind == TDM_SYN_pointer_expression)
-			err = mark(reader, tdm_node_with_role(syntax, node, TDM_ROLE_argument));
-		else if (kind == TDM_SYN_call_expression)
-			err = mark_swapped(reader, node);
-	}
-	return err;
-}
-
 /* What a declarator gives its variable: = value, (arguments), {arguments}. The grammar takes "T x(y);" for the
  * declaration of a function; its parameters are then the arguments. */
 static const struct tdm_expr *initial_value(struct tdm_kernel_reader *reader, uint32_t declarator, bool is_buffer)
@@ -163,7 +123,12 @@ static int declare_one(struct tdm_kernel_reader *reader, uint32_t declaration, u
 	const struct tdm_kernel_variable *other = tdm_kernel_variable_find(reader, name);
 	bool is_either = reader->preproc != 0 && other != NULL && other->end == end; /* of an #if and its #else */
 	bool is_fixed = is_constant(syntax, declaration);
-	if (value == NULL || is_changing || is_either)
+	const struct tdm_expr *first = value;
+	const struct tdm_expr *one_of =
+		is_changing && !is_either ? tdm_kernel_one_of(reader, name, first, declaration, end) : NULL;
+	if (one_of != NULL)
+		value = one_of;
+	else if (value == NULL || is_changing || is_either)
 		value = is_fixed || reader->preproc != 0 ? tdm_kernel_unknown(reader, name)
 							 : tdm_kernel_at_run_time(reader, name);
 	return add_variable(reader,
@@ -171,7 +136,8 @@ static int declare_one(struct tdm_kernel_reader *reader, uint32_t declaration, u
 			.value = value,
 			.end = end,
 			.is_buffer = is_buffer,
-			.is_constant = is_fixed });
+			.is_constant = is_fixed,
+			.first = first });
 }
 
 int tdm_kernel_declare(struct tdm_kernel_reader *reader, uint32_t node, uint32_t end)
