@@ -85,9 +85,52 @@ static const struct tdm_expr *parameter_value(const struct frame *frame, struct 
 	return NULL;
 }
 
-/* The value of a named argument in {{"name", value}, ...}; NULL when there is none. */
-static const struct tdm_expr *named_value(const struct tdm_expr *list, struct tdm_str name)
+/* Whether a list was never made: that of a kernel which is not there. */
+static bool is_absent(const struct tdm_expr *list)
 {
+	return list->op == TDM_EXPR_NOTHING || (list->op == TDM_EXPR_NAME && tdm_str_is(list->text, "nullptr")) ||
+	       (list->op == TDM_EXPR_LIST && list->arg_count == 0);
+}
+
+/* One of two values, depending on the condition of a choice; NULL when one is not known. */
+static const struct tdm_expr *either(
+	const struct expansion *expansion, const struct tdm_expr *choice, const struct tdm_expr *a, const struct tdm_expr *b)
+{
+	int64_t x, y;
+	if (a == NULL || b == NULL || a == b)
+		return a == b ? a : NULL;
+	if (tdm_expr_value(a, NULL, &x) == 0 && tdm_expr_value(b, NULL, &y) == 0 && x == y)
+		return a;
+	return tdm_expr_make(expansion->arena, TDM_EXPR_CHOOSE, (struct tdm_str){ "", 0 },
+		(const struct tdm_expr *[]){ choice->args[0], a, b }, 3);
+}
+
+/* The argument at a place; NULL when it is not known. */
+static const struct tdm_expr *placed_value(
+	const struct expansion *expansion, const struct tdm_expr *list, int64_t place, uint32_t depth)
+{
+	if (list->op == TDM_EXPR_LIST)
+		return place >= 0 && place < (int64_t)list->arg_count ? list->args[place] : NULL;
+	if (list->op != TDM_EXPR_CHOOSE || depth == DEPTH_MAX)
+		return NULL;
+	const struct tdm_expr *a = list->args[1], *b = list->args[2];
+	if (is_absent(a) || is_absent(b))
+		return placed_value(expansion, is_absent(a) ? b : a, place, depth + 1);
+	return either(expansion, list, placed_value(expansion, a, place, depth + 1),
+		placed_value(expansion, b, place, depth + 1));
+}
+
+/* The value of a named argument in {{"name", value}, ...}; NULL when there is none. */
+static const struct tdm_expr *named_value(
+	const struct expansion *expansion, const struct tdm_expr *list, struct tdm_str name, uint32_t depth)
+{
+	if (list->op == TDM_EXPR_CHOOSE && depth < DEPTH_MAX) {
+		const struct tdm_expr *a = list->args[1], *b = list->args[2];
+		if (is_absent(a) || is_absent(b))
+			return named_value(expansion, is_absent(a) ? b : a, name, depth + 1);
+		return either(expansion, list, named_value(expansion, a, name, depth + 1),
+			named_value(expansion, b, name, depth + 1));
+	}
 	for (uint32_t i = 0; list->op == TDM_EXPR_LIST && i < list->arg_count; i++) {
 		const struct tdm_expr *pair = list->args[i];
 		if (pair->arg_count == 2 && pair->args[0]->op == TDM_EXPR_STRING &&
@@ -136,13 +179,12 @@ static const struct tdm_expr *host_value(const struct expansion *expansion, cons
 		return NULL;
 	const struct tdm_expr *arg = call->args[0];
 	if (tdm_str_is(call->text, "get_compile_time_arg_val")) {
-		if (given->positional->op == TDM_EXPR_LIST && tdm_expr_value(arg, NULL, &place) == 0 && place >= 0 &&
-			place < (int64_t)given->positional->arg_count)
-			return given->positional->args[place];
+		if (tdm_expr_value(arg, NULL, &place) == 0)
+			return placed_value(expansion, given->positional, place, 0);
 	} else if (tdm_str_is(call->text, "get_named_compile_time_arg_val") && arg->op == TDM_EXPR_STRING) {
-		return named_value(given->named, arg->text);
+		return named_value(expansion, given->named, arg->text, 0);
 	} else if (tdm_str_is(call->text, "get_arg") && arg->op == TDM_EXPR_NAME && begins_with(arg->text, "args::")) {
-		const struct tdm_expr *value = named_value(given->named, after(arg->text, strlen("args::")));
+		const struct tdm_expr *value = named_value(expansion, given->named, after(arg->text, strlen("args::")), 0);
 		return value != NULL || !is_closed(given->named) ? value : runtime_value(expansion, call);
 	}
 	return NULL;
@@ -175,7 +217,7 @@ static const struct tdm_expr *bind_name(
 	if (expr->is_parameter) {
 		const struct tdm_expr *value = frame != NULL ? parameter_value(frame, expr->text) : NULL;
 		if (value == NULL && frame != NULL && frame->function->is_main) /* of the host, by its name */
-			value = named_value(expansion->given->named, expr->text);
+			value = named_value(expansion, expansion->given->named, expr->text, 0);
 		return value != NULL ? value : expr;
 	}
 	bool is_bound = begins_with(expr->text, "dfb::") || begins_with(expr->text, "args::");
@@ -209,11 +251,20 @@ static const struct tdm_expr *bind(
 }
 
 /* The dataflow buffer that an accessor is bound to. NULL when it is not known; *is_unbound: surely none. */
-static const struct tdm_expr *bound_buffer(const struct expansion *expansion, struct tdm_str accessor, bool *is_unbound)
+static const struct tdm_expr *bound_in(const struct expansion *expansion, const struct tdm_expr *bindings,
+	struct tdm_str wanted, bool *is_unbound, uint32_t depth)
 {
-	const struct tdm_expr *bindings = expansion->given->bindings;
-	struct tdm_str wanted = after(accessor, strlen("dfb::"));
 	*is_unbound = false;
+	if (bindings->op == TDM_EXPR_CHOOSE && depth < DEPTH_MAX) {
+		bool is_first_unbound, is_second_unbound;
+		const struct tdm_expr *a =
+			bound_in(expansion, bindings->args[1], wanted, &is_first_unbound, depth + 1);
+		const struct tdm_expr *b =
+			bound_in(expansion, bindings->args[2], wanted, &is_second_unbound, depth + 1);
+		*is_unbound = is_first_unbound && is_second_unbound;
+		/* A name that is bound in one case only is not used in the other. */
+		return a == NULL || b == NULL ? (a == NULL ? b : a) : either(expansion, bindings, a, b);
+	}
 	if (bindings->op != TDM_EXPR_LIST)
 		return NULL;
 	bool is_complete = true;
@@ -228,6 +279,11 @@ static const struct tdm_expr *bound_buffer(const struct expansion *expansion, st
 	}
 	*is_unbound = is_complete;
 	return NULL;
+}
+
+static const struct tdm_expr *bound_buffer(const struct expansion *expansion, struct tdm_str accessor, bool *is_unbound)
+{
+	return bound_in(expansion, expansion->given->bindings, after(accessor, strlen("dfb::")), is_unbound, 0);
 }
 
 /* Adds a use, or makes one that is there already less conditional. */
