@@ -45,6 +45,7 @@ struct tdm_kernel_step {
 	uint8_t action;      /* enum tdm_kernel_action, of an operation */
 	uint8_t form;        /* enum tdm_kernel_form, of an operation */
 	bool is_conditional; /* in a branch of a `switch`, `?:` or #if, or after one that may leave */
+	bool is_in_preproc;  /* in an #if */
 	const struct tdm_expr *condition; /* of the `if`s around it and of early returns before it; NULL: always */
 	bool in_loop;
 	uint32_t line;
@@ -96,7 +97,9 @@ struct tdm_kernel_code {
 /* One operation of a kernel in a program, with the host's arguments put in. */
 struct tdm_kernel_use {
 	uint8_t action, form;
-	bool is_conditional, in_loop;
+	bool is_conditional; /* it may never happen: kernel_condition.c */
+	bool is_optional;    /* it may not even be compiled: in an #if, or in one of several functions of one name */
+	bool in_loop;
 	uint32_t file, line; /* where the operation is written: the kernel's file or one that it includes */
 	int32_t index;       /* of the circular buffer; -1 when unknown or named */
 	const char *name;    /* of the dataflow buffer that dfb::x is bound to, else "dfb::x"; "" when it is no dfb */
@@ -145,7 +148,8 @@ int tdm_kernels_join(struct tdm_scan *scan, const struct tdm_settings *settings)
 #define TDM_MISMATCH_LIST(X)                                                                                      \
 	X(NOBODY_PUSHES, "nobody_pushes")   /* a kernel waits on a buffer that no kernel of the program pushes */ \
 	X(NOT_CREATED, "not_created")       /* a kernel uses an index or name that the program does not create */ \
-	X(TOO_MANY_PAGES, "too_many_pages") /* more pages at once than the buffer has */
+	X(TOO_MANY_PAGES, "too_many_pages") /* more pages at once than the buffer has */                          \
+	X(NOT_BOUND, "not_bound")           /* a kernel uses dfb::name, and the host binds no buffer to the name */
 
 enum tdm_mismatch_kind {
 #define X(id, name) TDM_MISMATCH_##id,

@@ -24,7 +24,7 @@ struct frame {
 	const struct tdm_expr *args, *template_args; /* LISTs */
 	const struct frame *outer;                   /* of a lambda: the function around it */
 	const struct frame *caller;
-	bool is_conditional, in_loop;
+	bool is_conditional, is_optional, in_loop;
 	uint32_t depth;
 	const struct tdm_expr *condition; /* the last one that was looked at, */
 	enum tdm_kernel_chance chance;    /* and what came of it */
@@ -85,111 +85,6 @@ static const struct tdm_expr *parameter_value(const struct frame *frame, struct 
 	return NULL;
 }
 
-/* Whether a list was never made: that of a kernel which is not there. */
-static bool is_absent(const struct tdm_expr *list)
-{
-	return list->op == TDM_EXPR_NOTHING || (list->op == TDM_EXPR_NAME && tdm_str_is(list->text, "nullptr")) ||
-	       (list->op == TDM_EXPR_LIST && list->arg_count == 0);
-}
-
-/* One of two values, depending on the condition of a choice; NULL when one is not known. */
-static const struct tdm_expr *either(
-	const struct expansion *expansion, const struct tdm_expr *choice, const struct tdm_expr *a, const struct tdm_expr *b)
-{
-	int64_t x, y;
-	if (a == NULL || b == NULL || a == b)
-		return a == b ? a : NULL;
-	if (tdm_expr_value(a, NULL, &x) == 0 && tdm_expr_value(b, NULL, &y) == 0 && x == y)
-		return a;
-	return tdm_expr_make(expansion->arena, TDM_EXPR_CHOOSE, (struct tdm_str){ "", 0 },
-		(const struct tdm_expr *[]){ choice->args[0], a, b }, 3);
-}
-
-/* The argument at a place; NULL when it is not known. */
-static const struct tdm_expr *placed_value(
-	const struct expansion *expansion, const struct tdm_expr *list, int64_t place, uint32_t depth)
-{
-	if (list->op == TDM_EXPR_LIST)
-		return place >= 0 && place < (int64_t)list->arg_count ? list->args[place] : NULL;
-	if (list->op != TDM_EXPR_CHOOSE || depth == DEPTH_MAX)
-		return NULL;
-	const struct tdm_expr *a = list->args[1], *b = list->args[2];
-	if (is_absent(a) || is_absent(b))
-		return placed_value(expansion, is_absent(a) ? b : a, place, depth + 1);
-	return either(expansion, list, placed_value(expansion, a, place, depth + 1),
-		placed_value(expansion, b, place, depth + 1));
-}
-
-/* The value of a named argument in {{"name", value}, ...}; NULL when there is none. */
-static const struct tdm_expr *named_value(
-	const struct expansion *expansion, const struct tdm_expr *list, struct tdm_str name, uint32_t depth)
-{
-	if (list->op == TDM_EXPR_CHOOSE && depth < DEPTH_MAX) {
-		const struct tdm_expr *a = list->args[1], *b = list->args[2];
-		if (is_absent(a) || is_absent(b))
-			return named_value(expansion, is_absent(a) ? b : a, name, depth + 1);
-		return either(expansion, list, named_value(expansion, a, name, depth + 1),
-			named_value(expansion, b, name, depth + 1));
-	}
-	for (uint32_t i = 0; list->op == TDM_EXPR_LIST && i < list->arg_count; i++) {
-		const struct tdm_expr *pair = list->args[i];
-		if (pair->arg_count == 2 && pair->args[0]->op == TDM_EXPR_STRING &&
-			tdm_str_eq(pair->args[0]->text, name))
-			return pair->args[1];
-	}
-	return NULL;
-}
-
-static bool begins_with(struct tdm_str text, const char *prefix)
-{
-	size_t len = strlen(prefix);
-	return text.len > len && memcmp(text.ptr, prefix, len) == 0;
-}
-
-static struct tdm_str after(struct tdm_str text, size_t skip)
-{
-	return (struct tdm_str){ text.ptr + skip, text.len - skip };
-}
-
-/* Whether a list of arguments has all of them: nothing was added that is not followed. */
-static bool is_closed(const struct tdm_expr *list)
-{
-	return list->op == TDM_EXPR_LIST &&
-	       (list->arg_count == 0 || list->args[list->arg_count - 1]->op != TDM_EXPR_NOTHING);
-}
-
-/* An argument that is none of the compile-time ones is given at run time. */
-static const struct tdm_expr *runtime_value(const struct expansion *expansion, const struct tdm_expr *call)
-{
-	struct tdm_expr *value = tdm_arena_take(expansion->arena, sizeof *value);
-	if (value == NULL)
-		return &tdm_expr_nothing;
-	*value = *call;
-	value->opaque = value;
-	value->number = TDM_KERNEL_AT_RUN_TIME;
-	return value;
-}
-
-/* What the host gives for a call that asks for one of its arguments; NULL when that is unknown. */
-static const struct tdm_expr *host_value(const struct expansion *expansion, const struct tdm_expr *call)
-{
-	const struct tdm_kernel_args *given = expansion->given;
-	int64_t place;
-	if (call->arg_count != 1)
-		return NULL;
-	const struct tdm_expr *arg = call->args[0];
-	if (tdm_str_is(call->text, "get_compile_time_arg_val")) {
-		if (tdm_expr_value(arg, NULL, &place) == 0)
-			return placed_value(expansion, given->positional, place, 0);
-	} else if (tdm_str_is(call->text, "get_named_compile_time_arg_val") && arg->op == TDM_EXPR_STRING) {
-		return named_value(expansion, given->named, arg->text, 0);
-	} else if (tdm_str_is(call->text, "get_arg") && arg->op == TDM_EXPR_NAME && begins_with(arg->text, "args::")) {
-		const struct tdm_expr *value = named_value(expansion, given->named, after(arg->text, strlen("args::")), 0);
-		return value != NULL || !is_closed(given->named) ? value : runtime_value(expansion, call);
-	}
-	return NULL;
-}
-
 static const struct tdm_expr *bind(
 	struct expansion *expansion, const struct frame *frame, const struct tdm_expr *expr, uint32_t constants);
 
@@ -217,14 +112,14 @@ static const struct tdm_expr *bind_name(
 	if (expr->is_parameter) {
 		const struct tdm_expr *value = frame != NULL ? parameter_value(frame, expr->text) : NULL;
 		if (value == NULL && frame != NULL && frame->function->is_main) /* of the host, by its name */
-			value = named_value(expansion, expansion->given->named, expr->text, 0);
+			value = tdm_kernel_named_value(expansion->given, expansion->given->named, expr->text, 0);
 		return value != NULL ? value : expr;
 	}
-	bool is_bound = begins_with(expr->text, "dfb::") || begins_with(expr->text, "args::");
+	bool is_bound = tdm_kernel_begins_with(expr->text, "dfb::") || tdm_kernel_begins_with(expr->text, "args::");
 	if (is_bound || expr->opaque != NULL || constants >= CONSTANTS_MAX)
 		return expr;
 	const char *colon = memrchr(expr->text.ptr, ':', expr->text.len);
-	struct tdm_str last = colon != NULL ? after(expr->text, (size_t)(colon + 1 - expr->text.ptr)) : expr->text;
+	struct tdm_str last = colon != NULL ? tdm_kernel_after(expr->text, (size_t)(colon + 1 - expr->text.ptr)) : expr->text;
 	const struct tdm_expr *value = tdm_kernel_index_constant(expansion->index, last);
 	if (value == NULL && (tdm_str_is(last, "TILE_HEIGHT") || tdm_str_is(last, "TILE_WIDTH")))
 		return tdm_expr_number(expansion->arena, 32);
@@ -242,48 +137,12 @@ static const struct tdm_expr *bind(
 	if (expr->arg_count == 0)
 		return expr;
 	const struct tdm_expr *bound = bind_args(expansion, frame, expr, constants);
-	const struct tdm_expr *value = bound->op == TDM_EXPR_CALL ? host_value(expansion, bound) : NULL;
+	const struct tdm_expr *value = bound->op == TDM_EXPR_CALL ? tdm_kernel_host_value(expansion->given, bound) : NULL;
 	int64_t number;
 	/* A host that computes the argument of a branch has both cases. */
 	if (value != NULL && expansion->is_deciding && tdm_expr_value(value, expansion->given->settings, &number) != 0)
-		return runtime_value(expansion, bound);
+		return tdm_kernel_runtime_value(expansion->given, bound);
 	return value != NULL ? value : bound;
-}
-
-/* The dataflow buffer that an accessor is bound to. NULL when it is not known; *is_unbound: surely none. */
-static const struct tdm_expr *bound_in(const struct expansion *expansion, const struct tdm_expr *bindings,
-	struct tdm_str wanted, bool *is_unbound, uint32_t depth)
-{
-	*is_unbound = false;
-	if (bindings->op == TDM_EXPR_CHOOSE && depth < DEPTH_MAX) {
-		bool is_first_unbound, is_second_unbound;
-		const struct tdm_expr *a =
-			bound_in(expansion, bindings->args[1], wanted, &is_first_unbound, depth + 1);
-		const struct tdm_expr *b =
-			bound_in(expansion, bindings->args[2], wanted, &is_second_unbound, depth + 1);
-		*is_unbound = is_first_unbound && is_second_unbound;
-		/* A name that is bound in one case only is not used in the other. */
-		return a == NULL || b == NULL ? (a == NULL ? b : a) : either(expansion, bindings, a, b);
-	}
-	if (bindings->op != TDM_EXPR_LIST)
-		return NULL;
-	bool is_complete = true;
-	for (uint32_t i = 0; i < bindings->arg_count; i++) {
-		const struct tdm_expr *binding = bindings->args[i];
-		bool is_plain = binding->op == TDM_EXPR_LIST && binding->arg_count >= 2; /* {buffer, "name", ...} */
-		const struct tdm_expr *name = is_plain ? binding->args[1] : tdm_expr_field(binding, "accessor_name");
-		bool is_known = name != NULL && name->op == TDM_EXPR_STRING;
-		is_complete &= is_known;
-		if (is_known && tdm_str_eq(name->text, wanted))
-			return is_plain ? binding->args[0] : tdm_expr_field(binding, "dfb_spec_name");
-	}
-	*is_unbound = is_complete;
-	return NULL;
-}
-
-static const struct tdm_expr *bound_buffer(const struct expansion *expansion, struct tdm_str accessor, bool *is_unbound)
-{
-	return bound_in(expansion, expansion->given->bindings, after(accessor, strlen("dfb::")), is_unbound, 0);
 }
 
 /* Adds a use, or makes one that is there already less conditional. */
@@ -296,6 +155,7 @@ static void add_use(struct expansion *expansion, struct tdm_kernel_use use)
 			other->index == use.index && strcmp(other->name, use.name) == 0 &&
 			strcmp(other->buffer, use.buffer) == 0 && strcmp(other->pages, use.pages) == 0) {
 			other->is_conditional &= use.is_conditional;
+			other->is_optional &= use.is_optional;
 			return;
 		}
 	}
@@ -317,7 +177,7 @@ static struct target named_target(struct expansion *expansion, struct tdm_str ac
 	struct target target = { -1, "", NULL };
 	bool is_unbound = false;
 	if (spec == NULL)
-		spec = bound_buffer(expansion, accessor, &is_unbound);
+		spec = tdm_kernel_bound_buffer(expansion->given, accessor, &is_unbound);
 	while (spec != NULL && spec->op == TDM_EXPR_LIST && spec->arg_count == 1)
 		spec = spec->args[0]; /* {"name"} */
 	if (spec != NULL && spec->op == TDM_EXPR_CHOOSE) {
@@ -338,7 +198,7 @@ static struct target target_of(struct expansion *expansion, const struct tdm_exp
 	int64_t index;
 	if (tdm_expr_value(buffer, expansion->given->settings, &index) == 0 && index >= 0 && index <= INDEX_MAX)
 		target.index = (int32_t)index;
-	else if (buffer->op == TDM_EXPR_NAME && begins_with(buffer->text, "dfb::"))
+	else if (buffer->op == TDM_EXPR_NAME && tdm_kernel_begins_with(buffer->text, "dfb::"))
 		target = named_target(expansion, buffer->text, NULL);
 	return target;
 }
@@ -357,6 +217,7 @@ static void record(struct expansion *expansion, const struct frame *frame, const
 				   .action = step->action,
 				   .form = step->form,
 				   .is_conditional = is_conditional,
+				   .is_optional = frame->is_optional || step->is_in_preproc,
 				   .in_loop = frame->in_loop || step->in_loop,
 				   .file = frame->file,
 				   .line = step->line,
@@ -443,6 +304,7 @@ static void follow_entry(struct expansion *expansion, const struct frame *frame,
 		.outer = function->is_lambda ? around(frame, file) : NULL,
 		.caller = frame,
 		.is_conditional = frame->is_conditional || event.is_conditional || is_one_of_several,
+		.is_optional = frame->is_optional || step->is_in_preproc || is_one_of_several,
 		.in_loop = frame->in_loop || step->in_loop,
 		.depth = frame->depth + 1,
 	};
@@ -541,6 +403,7 @@ static void follow(struct expansion *expansion, struct frame *frame)
 	const struct tdm_kernel_function *function = frame->function;
 	const struct tdm_kernel_code *own = expansion->index->scan->files[expansion->root].code;
 	frame->is_conditional |= function->is_conditional;
+	frame->is_optional |= function->is_conditional;
 	if (frame->file == expansion->root)
 		expansion->was_reached[function - own->functions] = true;
 	for (size_t i = 0; i < function->step_count; i++) {
@@ -575,7 +438,8 @@ static void follow_file(struct expansion *expansion)
 				.file = expansion->root,
 				.args = none,
 				.template_args = none,
-				.is_conditional = pass == 1 };
+				.is_conditional = pass == 1,
+				.is_optional = pass == 1 };
 			follow(expansion, &frame);
 		}
 	if (!code->is_whole)

@@ -221,7 +221,10 @@ static const struct tdm_expr *element_of(const struct tdm_kernel_reader *reader,
 		tdm_expr_value(read(reader, tdm_node_child(syntax, indices, 0), depth), NULL, &place) == 0 &&
 		place >= 0 && place < (int64_t)list->arg_count)
 		return list->args[place];
-	return name_of_text(reader, tdm_node_text(syntax, node));
+	/* What a pointer points to is only known at run time. */
+	return reader->wants_constants && list->op != TDM_EXPR_LIST
+		       ? tdm_kernel_at_run_time(reader, tdm_node_text(syntax, node))
+		       : name_of_text(reader, tdm_node_text(syntax, node));
 }
 
 static const struct tdm_expr *string_of(const struct tdm_kernel_reader *reader, uint32_t node)

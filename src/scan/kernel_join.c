@@ -29,12 +29,30 @@ static const struct tdm_expr *args_of_config(const struct tdm_expr *config)
 	return is_nested ? config->args[0] : config;
 }
 
-static struct tdm_kernel_args args_of(const struct tdm_scan_kernel *kernel, const struct tdm_settings *settings)
+/* A list to which a function may have added something: nothing at its end. */
+static const struct tdm_expr *opened(struct tdm_arena *arena, const struct tdm_expr *list)
 {
-	struct tdm_kernel_args args = { &tdm_expr_nothing, &tdm_expr_nothing, &tdm_expr_nothing, settings };
+	const struct tdm_expr **items =
+		list->op == TDM_EXPR_LIST ? tdm_arena_take(arena, sizeof *items * (list->arg_count + 1)) : NULL;
+	if (items == NULL)
+		return &tdm_expr_nothing;
+	if (list->arg_count != 0)
+		memcpy(items, list->args, sizeof *items * list->arg_count);
+	items[list->arg_count] = &tdm_expr_nothing;
+	return tdm_expr_make(arena, TDM_EXPR_LIST, (struct tdm_str){ "", 0 }, items, list->arg_count + 1);
+}
+
+static struct tdm_kernel_args args_of(
+	const struct tdm_scan_kernel *kernel, const struct tdm_settings *settings, struct tdm_arena *arena)
+{
+	struct tdm_kernel_args args = { &tdm_expr_nothing, &tdm_expr_nothing, &tdm_expr_nothing, settings, arena };
 	const struct tdm_expr *object = kernel->object;
-	if (object == NULL || object->op != TDM_EXPR_OBJECT || tdm_expr_field(object, "is_changed") != NULL)
+	if (object == NULL || object->op != TDM_EXPR_OBJECT)
 		return args;
+	if (tdm_expr_field(object, "is_changed") != NULL) { /* arguments may have moved; names have not */
+		args.bindings = opened(arena, field_or_nothing(object, "dfb_bindings"));
+		return args;
+	}
 	const struct tdm_expr *config = field_or_nothing(object, "config");
 	bool is_call = tdm_str_is(object->text, "CreateKernel");
 	args.positional = is_call ? args_of_config(config) : field_or_nothing(object, "compile_time_args");
@@ -173,7 +191,7 @@ static int join_source(struct tdm_kernel_index *index, struct tdm_scan_kernel *k
 static int join_kernel(
 	struct tdm_kernel_index *index, struct tdm_scan_kernel *kernel, const struct tdm_settings *settings)
 {
-	struct tdm_kernel_args args = args_of(kernel, settings);
+	struct tdm_kernel_args args = args_of(kernel, settings, &index->scan->arena);
 	struct paths paths = { .count = 0 };
 	if (!find_paths(&index->scan->arena, kernel->source_expr, &paths, 0) || paths.count == 0)
 		return refuse(index->scan, kernel, TDM_UNJUDGED_NO_PATH);

@@ -4,7 +4,8 @@
  *
  *   - nobody pushes: the wait always happens, and every kernel of the program is understood in full;
  *   - not created: the operation always happens, and all buffers of the program are known;
- *   - too many pages: the operation always happens, and the pages of the buffer are known.
+ *   - too many pages: the operation always happens, and the pages of the buffer are known;
+ *   - not bound: the operation is compiled, and all bindings of the kernel are known.
  */
 #include "scan/kernel_code.h"
 
@@ -169,6 +170,19 @@ static bool is_created_beside(struct program *program, const struct tdm_kernel_u
 	return false;
 }
 
+/* A name that is bound to nothing does not compile, whatever condition it is under but one of the preprocessor. */
+static void judge_binding(struct program *program, uint32_t kernel, const struct tdm_kernel_use *use)
+{
+	const enum tdm_mismatch_kind kind = TDM_MISMATCH_NOT_BOUND;
+	if (strncmp(use->name, "dfb::", 5) == 0 && use->is_optional) {
+		count_unjudged(program, kind, TDM_UNJUDGED_CONDITIONAL);
+		return;
+	}
+	program->mismatches->judged[kind]++;
+	if (strncmp(use->name, "dfb::", 5) == 0)
+		report(program, (struct tdm_mismatch){ kind, program->file_idx, kernel, use, NULL, TDM_BYTES_UNKNOWN });
+}
+
 static void judge_creation(struct program *program, uint32_t kernel, const struct tdm_kernel_use *use)
 {
 	const enum tdm_mismatch_kind kind = TDM_MISMATCH_NOT_CREATED;
@@ -278,6 +292,10 @@ static void judge_kernel(struct program *program, uint32_t number)
 				count_unjudged(program, (enum tdm_mismatch_kind)kind, why);
 			continue;
 		}
+		if (use->index < 0)
+			judge_binding(program, number, use);
+		if (strncmp(use->name, "dfb::", 5) == 0)
+			continue;
 		if (use->action == TDM_KERNEL_WAIT)
 			judge_pushes(program, number, use);
 		judge_creation(program, number, use);

@@ -79,6 +79,9 @@ const struct tdm_expr *tdm_kernel_both(struct tdm_arena *arena, const struct tdm
 /* Of a condition with the host's arguments put in. */
 enum tdm_kernel_chance tdm_kernel_chance_of(const struct tdm_expr *condition, const struct tdm_settings *settings);
 
+/* kernel_errors.c: whether a place that does not parse hides nothing. `is_before_body`: of a function, or outside. */
+bool tdm_kernel_is_plain_error(const struct tdm_kernel_reader *reader, uint32_t node, bool is_before_body);
+
 /* kernel_read.c: reads a tree into `code`, which is zeroed but for `is_whole`. `is_in_if`: see above. *has_ops: whether
  * there is an operation on something that is surely a buffer. */
 int tdm_kernel_read_code(struct tdm_file_walk *walk, const bool *is_in_if, struct tdm_kernel_code *code, bool *has_ops);
@@ -98,6 +101,8 @@ void tdm_kernel_finish(struct tdm_kernel_reader *reader); /* sizes, and order */
 void tdm_kernel_settle(struct tdm_kernel_code *code, struct tdm_arena *arena);
 
 /* kernel_names.c */
+bool tdm_kernel_begins_with(struct tdm_str text, const char *prefix); /* and there is more of it */
+struct tdm_str tdm_kernel_after(struct tdm_str text, size_t skip);
 bool tdm_kernel_is_buffer_type(struct tdm_str name); /* CircularBuffer, DataflowBuffer, CB */
 bool tdm_kernel_action_of(struct tdm_str name, bool is_method, uint8_t *action); /* false: it is no operation */
 bool tdm_kernel_is_mover(struct tdm_str name);                                   /* its name speaks of moving pages */
@@ -166,7 +171,20 @@ struct tdm_kernel_args {
 	const struct tdm_expr *named;      /* a LIST of LISTs of a STRING and a value, or nothing */
 	const struct tdm_expr *bindings;   /* a LIST of OBJECTs: DFBBinding; or nothing */
 	const struct tdm_settings *settings;
+	struct tdm_arena *arena; /* for values that are put together */
 };
+
+/* kernel_args.c */
+/* What the host gives for a call that asks for one of its arguments; NULL when that is unknown. */
+const struct tdm_expr *tdm_kernel_host_value(const struct tdm_kernel_args *given, const struct tdm_expr *call);
+/* The value of a named argument in {{"name", value}, ...} or in a choice of those; NULL when there is none. `depth`: 0 */
+const struct tdm_expr *tdm_kernel_named_value(
+	const struct tdm_kernel_args *given, const struct tdm_expr *list, struct tdm_str name, uint32_t depth);
+/* The same call as one whose value is only known at run time. */
+const struct tdm_expr *tdm_kernel_runtime_value(const struct tdm_kernel_args *given, const struct tdm_expr *call);
+/* The dataflow buffer that "dfb::name" is bound to. NULL when it is not known; *is_unbound: surely none. */
+const struct tdm_expr *tdm_kernel_bound_buffer(
+	const struct tdm_kernel_args *given, struct tdm_str accessor, bool *is_unbound);
 
 /* The uses of the kernel in `file` with the host's arguments; in `arena`. NULL when out of memory. */
 const struct tdm_kernel_uses *tdm_kernel_expand(

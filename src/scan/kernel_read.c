@@ -232,6 +232,7 @@ static int add_step(struct reading *reading, struct tdm_kernel_step step)
 	const bool *is_in_if = reading->part.is_in_if;
 	step.is_conditional =
 		reading->conditions != 0 || reading->was_left || (is_in_if != NULL && is_in_if[step.line]);
+	step.is_in_preproc = reading->part.preproc != 0 || (is_in_if != NULL && is_in_if[step.line]);
 	step.condition = reading->condition;
 	step.in_loop = reading->loops != 0;
 	function->steps[function->step_count++] = step;
@@ -467,49 +468,10 @@ static void note_exit(struct reading *reading, enum tdm_syntax_kind kind)
 	}
 }
 
-/* A word in the wrong place does no harm where it is a type after a macro: "ALWI void f()", "tt_l1_ptr uint32_t *". */
-static bool is_type_word(struct tdm_str text)
-{
-	static const char *const words[] = { "void", "bool", "float", "int", "auto", "tt_l1_ptr", ";" };
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (tdm_str_is(text, words[i]))
-			return true;
-	bool is_word = text.len > 2 && memcmp(text.ptr + text.len - 2, "_t", 2) == 0;
-	for (size_t i = 0; i < text.len; i++)
-		is_word &= text.ptr[i] == '_' || (text.ptr[i] >= 'a' && text.ptr[i] <= 'z') ||
-			   (text.ptr[i] >= '0' && text.ptr[i] <= '9');
-	return is_word;
-}
-
-/* Conditions of the preprocessor with words for operators, which the grammar does not know, end with their line. */
-static bool is_in_directive(const struct reading *reading, uint32_t node)
-{
-	struct tdm_str text = tdm_node_text(reading->part.syntax, node);
-	const struct tdm_file_walk *walk = reading->part.walk;
-	uint32_t start = walk->line_starts[tdm_walk_node_line(walk, node) - 1];
-	struct tdm_str line = { reading->part.syntax->text.ptr + start, reading->part.syntax->text.len - start };
-	while (line.len != 0 && (line.ptr[0] == ' ' || line.ptr[0] == '\t'))
-		line = (struct tdm_str){ line.ptr + 1, line.len - 1 };
-	return line.len != 0 && line.ptr[0] == '#' && text.ptr > line.ptr && memchr(text.ptr, '\n', text.len) == NULL;
-}
-
-/* A type after the qualifier for pointers into L1, whatever its name is. */
-static bool is_after_qualifier(const struct reading *reading, uint32_t node)
-{
-	static const char qualifier[] = "tt_l1_ptr ";
-	const size_t len = sizeof qualifier - 1;
-	uint32_t start = tdm_node_at(reading->part.syntax, node)->start;
-	return start >= len && memcmp(reading->part.syntax->text.ptr + start - len, qualifier, len) == 0;
-}
-
 static void note_error(struct reading *reading, uint32_t node)
 {
-	struct tdm_str text = tdm_node_text(reading->part.syntax, node);
 	bool is_before_body = reading->function == NO_FUNCTION || node < reading->body;
-	bool is_word = text.len < 40 && tdm_node_child_count(reading->part.syntax, node) == 1 &&
-		       memchr(text.ptr, ' ', text.len) == NULL;
-	if (!(is_word && (is_before_body || is_after_qualifier(reading, node))) && !is_type_word(text) &&
-		!is_in_directive(reading, node))
+	if (!tdm_kernel_is_plain_error(&reading->part, node, is_before_body))
 		reading->part.code->is_whole = false;
 }
 

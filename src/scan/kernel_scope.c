@@ -108,6 +108,14 @@ const struct tdm_expr *tdm_kernel_at_run_time(const struct tdm_kernel_reader *re
 	return expr;
 }
 
+/* Declared in an #if and in its #else: one or the other, decided when the kernel is compiled. */
+static const struct tdm_expr *either_of(const struct tdm_kernel_reader *reader, struct tdm_str name,
+	const struct tdm_expr *a, const struct tdm_expr *b)
+{
+	return tdm_expr_make(reader->arena, TDM_EXPR_CHOOSE, (struct tdm_str){ "", 0 },
+		(const struct tdm_expr *[]){ tdm_kernel_unknown(reader, name), a, b }, 3);
+}
+
 static int declare_one(struct tdm_kernel_reader *reader, uint32_t declaration, uint32_t declarator, uint32_t end)
 {
 	const struct tdm_syntax *syntax = reader->syntax;
@@ -124,8 +132,11 @@ static int declare_one(struct tdm_kernel_reader *reader, uint32_t declaration, u
 	bool is_either = reader->preproc != 0 && other != NULL && other->end == end; /* of an #if and its #else */
 	bool is_fixed = is_constant(syntax, declaration);
 	const struct tdm_expr *first = value;
-	const struct tdm_expr *one_of =
-		is_changing && !is_either ? tdm_kernel_one_of(reader, name, first, declaration, end) : NULL;
+	const struct tdm_expr *one_of = NULL;
+	if (is_either && !is_changing && first != NULL && other->first != NULL)
+		one_of = either_of(reader, name, first, other->value);
+	else if (is_changing && !is_either)
+		one_of = tdm_kernel_one_of(reader, name, first, declaration, end);
 	if (one_of != NULL)
 		value = one_of;
 	else if (value == NULL || is_changing || is_either)
