@@ -167,10 +167,18 @@ struct tdm_mismatch {
 	uint64_t pages;                       /* TOO_MANY_PAGES: those of the buffer; else unknown */
 };
 
+/* How much of one kernel was compared with its host. */
+struct tdm_kernel_verdict {
+	uint32_t judged, unjudged; /* checks: one for each operation and kind of mismatch that it can have */
+	uint16_t reasons;          /* bits of enum tdm_unjudged, also why operations may be missing */
+};
+
 /* Zeroed to begin with. */
 struct tdm_mismatches {
 	struct tdm_mismatch *list; /* owned; one for each buffer of a program and kind, and the first operation on it */
 	size_t count, cap;
+	struct tdm_kernel_verdict *verdicts; /* owned; for each kernel, in the order of files and their kernels */
+	size_t verdict_count;
 	uint64_t judged[TDM_MISMATCH_KINDS]; /* uses that were judged, right or wrong */
 	uint64_t unjudged[TDM_MISMATCH_KINDS][TDM_UNJUDGED_COUNT];
 };
