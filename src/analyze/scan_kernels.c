@@ -37,8 +37,8 @@ static void say(const struct case_of *at, struct tdm_findings *found)
 		tdm_findings_advise(found, NULL, "create the buffer on the host, or correct the index in the kernel");
 		break;
 	case TDM_MISMATCH_NOT_BOUND:
-		tdm_findings_say(found, "the kernel uses %s (%s), and the host binds no buffer to that name", use->name,
-			action);
+		tdm_findings_say(
+			found, "the kernel uses %s (%s), and the host binds no buffer to that name", use->name, action);
 		tdm_findings_advise(found, NULL, "add a DFBBinding with that accessor name, or correct the name");
 		break;
 	default:

@@ -1,4 +1,5 @@
-/* What the host gives a kernel: compile-time arguments by place and by name, and the buffers that names are bound to. */
+/* What the host gives a kernel: compile-time arguments by place and by name, and the buffers that names are bound to.
+ */
 #include "scan/kernel_parts.h"
 
 enum { DEPTH_MAX = 12 /* of choices in choices */ };
@@ -11,8 +12,8 @@ static bool is_absent(const struct tdm_expr *list)
 }
 
 /* One of two values, depending on the condition of a choice; NULL when one is not known. */
-static const struct tdm_expr *either(
-	const struct tdm_kernel_args *given, const struct tdm_expr *choice, const struct tdm_expr *a, const struct tdm_expr *b)
+static const struct tdm_expr *either(const struct tdm_kernel_args *given, const struct tdm_expr *choice,
+	const struct tdm_expr *a, const struct tdm_expr *b)
 {
 	int64_t x, y;
 	if (a == NULL || b == NULL || a == b)
@@ -34,8 +35,7 @@ static const struct tdm_expr *placed_value(
 	const struct tdm_expr *a = list->args[1], *b = list->args[2];
 	if (is_absent(a) || is_absent(b))
 		return placed_value(given, is_absent(a) ? b : a, place, depth + 1);
-	return either(given, list, placed_value(given, a, place, depth + 1),
-		placed_value(given, b, place, depth + 1));
+	return either(given, list, placed_value(given, a, place, depth + 1), placed_value(given, b, place, depth + 1));
 }
 
 /* The value of a named argument in {{"name", value}, ...}; NULL when there is none. */
@@ -89,8 +89,10 @@ const struct tdm_expr *tdm_kernel_host_value(const struct tdm_kernel_args *given
 			return placed_value(given, given->positional, place, 0);
 	} else if (tdm_str_is(call->text, "get_named_compile_time_arg_val") && arg->op == TDM_EXPR_STRING) {
 		return tdm_kernel_named_value(given, given->named, arg->text, 0);
-	} else if (tdm_str_is(call->text, "get_arg") && arg->op == TDM_EXPR_NAME && tdm_kernel_begins_with(arg->text, "args::")) {
-		const struct tdm_expr *value = tdm_kernel_named_value(given, given->named, tdm_kernel_after(arg->text, strlen("args::")), 0);
+	} else if (tdm_str_is(call->text, "get_arg") && arg->op == TDM_EXPR_NAME &&
+		   tdm_kernel_begins_with(arg->text, "args::")) {
+		const struct tdm_expr *value =
+			tdm_kernel_named_value(given, given->named, tdm_kernel_after(arg->text, strlen("args::")), 0);
 		return value != NULL || !is_closed(given->named) ? value : tdm_kernel_runtime_value(given, call);
 	}
 	return NULL;
@@ -103,10 +105,8 @@ static const struct tdm_expr *bound_in(const struct tdm_kernel_args *given, cons
 	*is_unbound = false;
 	if (bindings->op == TDM_EXPR_CHOOSE && depth < DEPTH_MAX) {
 		bool is_first_unbound, is_second_unbound;
-		const struct tdm_expr *a =
-			bound_in(given, bindings->args[1], wanted, &is_first_unbound, depth + 1);
-		const struct tdm_expr *b =
-			bound_in(given, bindings->args[2], wanted, &is_second_unbound, depth + 1);
+		const struct tdm_expr *a = bound_in(given, bindings->args[1], wanted, &is_first_unbound, depth + 1);
+		const struct tdm_expr *b = bound_in(given, bindings->args[2], wanted, &is_second_unbound, depth + 1);
 		*is_unbound = is_first_unbound && is_second_unbound;
 		/* A name that is bound in one case only is not used in the other. */
 		return a == NULL || b == NULL ? (a == NULL ? b : a) : either(given, bindings, a, b);

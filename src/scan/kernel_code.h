@@ -42,10 +42,10 @@ enum tdm_kernel_form {
 /* An operation on a buffer, or a call of a function with something that may be a buffer. */
 struct tdm_kernel_step {
 	bool is_call;
-	uint8_t action;      /* enum tdm_kernel_action, of an operation */
-	uint8_t form;        /* enum tdm_kernel_form, of an operation */
-	bool is_conditional; /* in a branch of a `switch`, `?:` or #if, or after one that may leave */
-	bool is_in_preproc;  /* in an #if */
+	uint8_t action;                   /* enum tdm_kernel_action, of an operation */
+	uint8_t form;                     /* enum tdm_kernel_form, of an operation */
+	bool is_conditional;              /* in a branch of a `switch`, `?:` or #if, or after one that may leave */
+	bool is_in_preproc;               /* in an #if */
 	const struct tdm_expr *condition; /* of the `if`s around it and of early returns before it; NULL: always */
 	bool in_loop;
 	uint32_t line;

@@ -119,7 +119,8 @@ static const struct tdm_expr *bind_name(
 	if (is_bound || expr->opaque != NULL || constants >= CONSTANTS_MAX)
 		return expr;
 	const char *colon = memrchr(expr->text.ptr, ':', expr->text.len);
-	struct tdm_str last = colon != NULL ? tdm_kernel_after(expr->text, (size_t)(colon + 1 - expr->text.ptr)) : expr->text;
+	struct tdm_str last =
+		colon != NULL ? tdm_kernel_after(expr->text, (size_t)(colon + 1 - expr->text.ptr)) : expr->text;
 	const struct tdm_expr *value = tdm_kernel_index_constant(expansion->index, last);
 	if (value == NULL && (tdm_str_is(last, "TILE_HEIGHT") || tdm_str_is(last, "TILE_WIDTH")))
 		return tdm_expr_number(expansion->arena, 32);
@@ -137,7 +138,8 @@ static const struct tdm_expr *bind(
 	if (expr->arg_count == 0)
 		return expr;
 	const struct tdm_expr *bound = bind_args(expansion, frame, expr, constants);
-	const struct tdm_expr *value = bound->op == TDM_EXPR_CALL ? tdm_kernel_host_value(expansion->given, bound) : NULL;
+	const struct tdm_expr *value =
+		bound->op == TDM_EXPR_CALL ? tdm_kernel_host_value(expansion->given, bound) : NULL;
 	int64_t number;
 	/* A host that computes the argument of a branch has both cases. */
 	if (value != NULL && expansion->is_deciding && tdm_expr_value(value, expansion->given->settings, &number) != 0)
@@ -275,8 +277,8 @@ static enum tdm_kernel_chance chance_of(
 	if (frame->condition != step->condition) {
 		frame->condition = step->condition;
 		expansion->is_deciding = true;
-		frame->chance = tdm_kernel_chance_of(
-			bind(expansion, frame, step->condition, 0), expansion->given->settings);
+		frame->chance =
+			tdm_kernel_chance_of(bind(expansion, frame, step->condition, 0), expansion->given->settings);
 		expansion->is_deciding = false;
 	}
 	return step->is_conditional && frame->chance == TDM_KERNEL_HAPPENS ? TDM_KERNEL_MAY_HAPPEN : frame->chance;

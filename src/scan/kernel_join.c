@@ -126,7 +126,8 @@ static bool find_joined(struct tdm_arena *arena, const struct tdm_expr *source, 
 	return true;
 }
 
-/* False when one of them is no constant. A kernel that may not be there at all, "wide ? path : nullptr", has the rest. */
+/* False when one of them is no constant. A kernel that may not be there at all, "wide ? path : nullptr", has the rest.
+ */
 static bool find_paths(struct tdm_arena *arena, const struct tdm_expr *source, struct paths *paths, uint32_t depth)
 {
 	if (source == NULL || depth++ == SOURCES_MAX)

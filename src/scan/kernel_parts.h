@@ -13,10 +13,10 @@
 struct tdm_kernel_variable {
 	struct tdm_str name; /* of the text */
 	const struct tdm_expr *value;
-	uint32_t end;      /* the node at which its scope ends */
-	uint32_t shadowed; /* the variable that had the same name before; UINT32_MAX: none */
-	bool is_buffer;    /* it is declared as an object with wait_front() and so on */
-	bool is_constant;  /* const, constexpr or a parameter */
+	uint32_t end;                 /* the node at which its scope ends */
+	uint32_t shadowed;            /* the variable that had the same name before; UINT32_MAX: none */
+	bool is_buffer;               /* it is declared as an object with wait_front() and so on */
+	bool is_constant;             /* const, constexpr or a parameter */
 	const struct tdm_expr *first; /* what it is declared with; NULL: nothing, or it is a parameter */
 };
 
@@ -30,20 +30,20 @@ struct tdm_kernel_reader {
 	struct tdm_kernel_code *code;
 	struct tdm_kernel_variable *variables;
 	size_t variable_count, variable_cap;
-	struct tdm_map by_name;  /* hash of a name: its innermost variable */
-	struct tdm_map changing; /* hashes of names that something assigns to, and how (kernel_values.c) */
+	struct tdm_map by_name;    /* hash of a name: its innermost variable */
+	struct tdm_map changing;   /* hashes of names that something assigns to, and how (kernel_values.c) */
 	struct tdm_map references; /* parameters that are references to numbers */
-	uint32_t preproc;        /* #ifs around the current node */
-	bool wants_constants;    /* an expression decides a branch: what a variable held once is not enough */
-	const bool *is_in_if;    /* lines that are in an #if which the text does not show; NULL: none */
+	uint32_t preproc;          /* #ifs around the current node */
+	bool wants_constants;      /* an expression decides a branch: what a variable held once is not enough */
+	const bool *is_in_if;      /* lines that are in an #if which the text does not show; NULL: none */
 };
 
 /* kernel_values.c: variables that change. */
 /* Marks the names that something in the file assigns to, so that their first value is not taken for the only one. */
 int tdm_kernel_mark_changing(struct tdm_kernel_reader *reader);
 /* The values that a variable may have between the nodes `from` and `end`, as a choice; NULL when they are not known. */
-const struct tdm_expr *tdm_kernel_one_of(
-	struct tdm_kernel_reader *reader, struct tdm_str name, const struct tdm_expr *first, uint32_t from, uint32_t end);
+const struct tdm_expr *tdm_kernel_one_of(struct tdm_kernel_reader *reader, struct tdm_str name,
+	const struct tdm_expr *first, uint32_t from, uint32_t end);
 
 /* kernel_scope.c: variables. */
 /* Adds what a node declares, until the node `end`; other nodes declare nothing. 0 or -ENOMEM. */
@@ -177,7 +177,8 @@ struct tdm_kernel_args {
 /* kernel_args.c */
 /* What the host gives for a call that asks for one of its arguments; NULL when that is unknown. */
 const struct tdm_expr *tdm_kernel_host_value(const struct tdm_kernel_args *given, const struct tdm_expr *call);
-/* The value of a named argument in {{"name", value}, ...} or in a choice of those; NULL when there is none. `depth`: 0 */
+/* The value of a named argument in {{"name", value}, ...} or in a choice of those; NULL when there is none. `depth`: 0
+ */
 const struct tdm_expr *tdm_kernel_named_value(
 	const struct tdm_kernel_args *given, const struct tdm_expr *list, struct tdm_str name, uint32_t depth);
 /* The same call as one whose value is only known at run time. */

@@ -20,7 +20,7 @@ struct region {
 	/* what holds again after a function */
 	int64_t function;
 	uint32_t conditions, loops;
-	const struct tdm_expr *condition;
+	const struct tdm_expr *condition, *own; /* that around it, and what it adds; NULL: none */
 	bool was_left;
 	uint32_t if_node; /* the `if` that it is; TDM_NODE_NONE */
 };
@@ -29,14 +29,14 @@ struct reading {
 	struct tdm_kernel_reader part;
 	struct region *regions;
 	size_t region_count, region_cap;
-	int64_t function;           /* in the file's list; NO_FUNCTION */
-	uint32_t conditions, loops; /* around the current node, in its function */
+	int64_t function;                 /* in the file's list; NO_FUNCTION */
+	uint32_t conditions, loops;       /* around the current node, in its function */
 	const struct tdm_expr *condition; /* of the ifs around it; NULL: always */
-	bool was_left;              /* a branch before this may have left the function */
-	uint32_t body;              /* the node at which the body of the last function begins */
-	uint32_t template_params;   /* of the definition that comes next; TDM_NODE_NONE */
-	uint32_t template_target;   /* that definition */
-	uint32_t lambda;            /* a lambda that comes next and has a name; TDM_NODE_NONE */
+	bool was_left;                    /* a branch before this may have left the function */
+	uint32_t body;                    /* the node at which the body of the last function begins */
+	uint32_t template_params;         /* of the definition that comes next; TDM_NODE_NONE */
+	uint32_t template_target;         /* that definition */
+	uint32_t lambda;                  /* a lambda that comes next and has a name; TDM_NODE_NONE */
 	struct tdm_str lambda_name;
 	bool has_certain_op; /* an operation that cannot be one of another container */
 };
@@ -51,9 +51,8 @@ static int open_region(struct reading *reading, struct region region)
 	region.conditions = reading->conditions;
 	region.loops = reading->loops;
 	region.was_left = reading->was_left;
-	const struct tdm_expr *own = region.condition;
 	region.condition = reading->condition;
-	reading->condition = tdm_kernel_both(reading->part.arena, reading->condition, own);
+	reading->condition = tdm_kernel_both(reading->part.arena, reading->condition, region.own);
 	reading->conditions += region.is_condition;
 	reading->loops += region.is_loop;
 	reading->part.preproc += region.is_preproc;
@@ -147,7 +146,8 @@ static int add_function(struct reading *reading, struct tdm_kernel_function func
 	struct tdm_kernel_code *code = reading->part.code;
 	int err = tdm_reserve(&code->functions, &code->function_cap, code->function_count + 1, sizeof *code->functions);
 	if (err == 0)
-		err = open_region(reading, (struct region){ .end = end, .is_scope = true, .is_function = true, .if_node = TDM_NODE_NONE });
+		err = open_region(reading,
+			(struct region){ .end = end, .is_scope = true, .is_function = true, .if_node = TDM_NODE_NONE });
 	if (err != 0)
 		return err;
 	function.is_conditional = reading->part.preproc != 0;
@@ -216,7 +216,9 @@ static int enter_lambda(struct reading *reading, uint32_t node)
 		err = add_function(reading, function, end);
 	} else {
 		reading->part.code->complexity++;
-		err = open_region(reading, (struct region){ .end = end, .is_scope = true, .is_condition = true, .if_node = TDM_NODE_NONE });
+		err = open_region(reading,
+			(struct region){
+				.end = end, .is_scope = true, .is_condition = true, .if_node = TDM_NODE_NONE });
 	}
 	return err != 0 ? err : declare_parameters(reading, list, end);
 }
@@ -434,19 +436,22 @@ static void read_branch(struct reading *reading, uint32_t node, struct region *r
 	bool is_else = tdm_node_with_role(syntax, parent, TDM_ROLE_alternative) == node;
 	if (!is_else && tdm_node_with_role(syntax, parent, TDM_ROLE_consequence) != node)
 		return;
-	region->condition = tdm_kernel_branch(&reading->part, parent, is_else);
+	region->own = tdm_kernel_branch(&reading->part, parent, is_else);
 	region->is_condition = false;
 }
 
 /* What comes after a branch that is left early happens if its condition is false. */
 static void guard_rest(struct reading *reading, bool is_return)
 {
-	const struct tdm_expr *guard = tdm_kernel_not(reading->part.arena, reading->condition);
+	struct tdm_arena *arena = reading->part.arena;
+	const struct tdm_expr *inner = NULL; /* what led here from the region */
 	for (size_t i = reading->region_count; i-- != 0;) {
 		struct region *region = &reading->regions[i];
 		if (region->is_function || (region->is_loop && !is_return))
 			break;
-		region->condition = tdm_kernel_both(reading->part.arena, region->condition, guard);
+		inner = tdm_kernel_both(arena, region->own, inner);
+		if (inner != NULL)
+			region->condition = tdm_kernel_both(arena, region->condition, tdm_kernel_not(arena, inner));
 	}
 }
 

@@ -109,8 +109,8 @@ const struct tdm_expr *tdm_kernel_at_run_time(const struct tdm_kernel_reader *re
 }
 
 /* Declared in an #if and in its #else: one or the other, decided when the kernel is compiled. */
-static const struct tdm_expr *either_of(const struct tdm_kernel_reader *reader, struct tdm_str name,
-	const struct tdm_expr *a, const struct tdm_expr *b)
+static const struct tdm_expr *either_of(
+	const struct tdm_kernel_reader *reader, struct tdm_str name, const struct tdm_expr *a, const struct tdm_expr *b)
 {
 	return tdm_expr_make(reader->arena, TDM_EXPR_CHOOSE, (struct tdm_str){ "", 0 },
 		(const struct tdm_expr *[]){ tdm_kernel_unknown(reader, name), a, b }, 3);
@@ -142,13 +142,12 @@ static int declare_one(struct tdm_kernel_reader *reader, uint32_t declaration, u
 	else if (value == NULL || is_changing || is_either)
 		value = is_fixed || reader->preproc != 0 ? tdm_kernel_unknown(reader, name)
 							 : tdm_kernel_at_run_time(reader, name);
-	return add_variable(reader,
-		(struct tdm_kernel_variable){ .name = name,
-			.value = value,
-			.end = end,
-			.is_buffer = is_buffer,
-			.is_constant = is_fixed,
-			.first = first });
+	return add_variable(reader, (struct tdm_kernel_variable){ .name = name,
+					    .value = value,
+					    .end = end,
+					    .is_buffer = is_buffer,
+					    .is_constant = is_fixed,
+					    .first = first });
 }
 
 int tdm_kernel_declare(struct tdm_kernel_reader *reader, uint32_t node, uint32_t end)
@@ -173,10 +172,9 @@ int tdm_kernel_declare_parameter(struct tdm_kernel_reader *reader, uint32_t node
 	const struct tdm_expr *value = copy == NULL  ? &tdm_expr_nothing
 				       : is_changing ? tdm_kernel_unknown(reader, name)
 						     : tdm_expr_parameter(reader->arena, tdm_str_of(copy));
-	return add_variable(
-		reader, (struct tdm_kernel_variable){ .name = name,
-				.value = value,
-				.end = end,
-				.is_buffer = is_buffer_type(syntax, node),
-				.is_constant = true });
+	return add_variable(reader, (struct tdm_kernel_variable){ .name = name,
+					    .value = value,
+					    .end = end,
+					    .is_buffer = is_buffer_type(syntax, node),
+					    .is_constant = true });
 }

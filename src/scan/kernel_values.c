@@ -5,7 +5,7 @@
 #include "scan/kernel_parts.h"
 
 enum {
-	VALUES_MAX = 6,       /* that a variable may have */
+	VALUES_MAX = 6,          /* that a variable may have */
 	NODES_AHEAD_MAX = 20000, /* that are looked at for one variable */
 	BY_ASSIGNMENT = 1,
 	ELSEWHERE = 2 /* its address was taken, or a function got a reference */
@@ -132,8 +132,7 @@ static void add_other(struct tdm_kernel_reader *reader, struct values *values, s
 	for (uint32_t node = from; node < syntax->count && node < from + NODES_AHEAD_MAX; node++)
 		if (tdm_node_kind(syntax, node) == TDM_SYN_init_declarator &&
 			tdm_str_eq(tdm_node_text(syntax, tdm_kernel_last_name(syntax, node)), other)) {
-			add_value(values,
-				tdm_kernel_expr(reader, tdm_node_with_role(syntax, node, TDM_ROLE_value)));
+			add_value(values, tdm_kernel_expr(reader, tdm_node_with_role(syntax, node, TDM_ROLE_value)));
 			return;
 		}
 	values->is_lost = true;
@@ -153,8 +152,8 @@ static void add_swapped(
 		add_other(reader, values, tdm_str_eq(a, name) ? b : a, from);
 }
 
-const struct tdm_expr *tdm_kernel_one_of(
-	struct tdm_kernel_reader *reader, struct tdm_str name, const struct tdm_expr *first, uint32_t from, uint32_t end)
+const struct tdm_expr *tdm_kernel_one_of(struct tdm_kernel_reader *reader, struct tdm_str name,
+	const struct tdm_expr *first, uint32_t from, uint32_t end)
 {
 	const struct tdm_syntax *syntax = reader->syntax;
 	struct values values = { .count = 0 };
@@ -168,8 +167,7 @@ const struct tdm_expr *tdm_kernel_one_of(
 			add_swapped(reader, &values, name, node, from);
 		if (kind == TDM_SYN_assignment_expression &&
 			tdm_str_eq(tdm_node_text(syntax, tdm_node_with_role(syntax, node, TDM_ROLE_left)), name))
-			add_value(&values,
-				tdm_kernel_expr(reader, tdm_node_with_role(syntax, node, TDM_ROLE_right)));
+			add_value(&values, tdm_kernel_expr(reader, tdm_node_with_role(syntax, node, TDM_ROLE_right)));
 	}
 	if (values.is_lost || values.count == 0)
 		return NULL;
