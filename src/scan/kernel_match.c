@@ -2,9 +2,9 @@
  * Host and kernels compared, program by program. A mismatch is reported only when it is certain; for each kind of
  * mismatch that means:
  *
- *   - nobody pushes: the wait always happens, and every kernel of the program is understood in full;
- *   - not created: the operation always happens, and all buffers of the program are known;
- *   - too many pages: the operation always happens, and the pages of the buffer are known;
+ *   - nobody pushes: the wait happens, and every kernel of the program is understood in full;
+ *   - not created: the operation happens, and all buffers of the program are known;
+ *   - too many pages: the operation happens, and the pages of the buffer are known;
  *   - not bound: the operation is compiled, and all bindings of the kernel are known.
  */
 #include "scan/kernel_code.h"

@@ -16,6 +16,7 @@ ProgramDescriptor create_conditions(const CoreRangeSet &cores, tt::DataFormat fo
 		});
 	desc.kernels.push_back(KernelDescriptor{ .kernel_source = "scan/kernels/conditions/kernel.cpp",
 		.core_ranges = cores,
-		.compile_time_args = { 0, 1, static_cast<uint32_t>(has_mask) } });
+		.compile_time_args = { 0, 1, static_cast<uint32_t>(has_mask) },
+		.defines = has_mask ? Defines{ { "WITH_MASK", "1" } } : Defines{} });
 	return desc;
 }

@@ -34,6 +34,14 @@ void kernel_main()
 #ifdef WITH_BIAS
 	cb_push_back(5, 1);
 #endif
+#if defined(WITH_MASK) && !defined(WITH_BIAS)
+	cb_push_back(5, 2);
+#endif
+#ifdef WITH_MASK
+	cb_push_back(6, 2);
+#else
+	cb_push_back(6, 3);
+#endif
 	volatile uint32_t *flags = get_flags();
 	if (flags[0] != 0) {
 		cb_push_back(6, 1);
