@@ -132,18 +132,3 @@ const struct tdm_expr *tdm_kernel_bound_buffer(
 {
 	return bound_in(given, given->bindings, tdm_kernel_after(accessor, strlen("dfb::")), is_unbound, 0);
 }
-
-bool tdm_kernel_may_define(const struct tdm_kernel_args *given, struct tdm_str name)
-{
-	static const char word[] = "defined";
-	if (tdm_kernel_begins_with(name, word)) {
-		name = tdm_str_trim(tdm_kernel_after(name, sizeof word - 1));
-		if (name.len > 2 && name.ptr[0] == '(' && name.ptr[name.len - 1] == ')')
-			name = tdm_str_trim((struct tdm_str){ name.ptr + 1, name.len - 2 });
-	}
-	const struct tdm_scan_file *host = given->host;
-	for (size_t i = 0; host != NULL && i < host->macro_count; i++)
-		if (tdm_str_eq(host->macros[i], name))
-			return true;
-	return false;
-}

@@ -35,22 +35,6 @@ const struct tdm_expr *tdm_kernel_branch(struct tdm_kernel_reader *reader, uint3
 	return is_else ? tdm_kernel_not(reader->arena, condition) : condition;
 }
 
-const struct tdm_expr *tdm_kernel_directive(struct tdm_kernel_reader *reader, uint32_t node)
-{
-	const struct tdm_syntax *syntax = reader->syntax;
-	uint32_t name = tdm_node_with_role(syntax, node, TDM_ROLE_name);
-	uint32_t condition = tdm_node_with_role(syntax, node, TDM_ROLE_condition);
-	if (name == TDM_NODE_NONE && condition == TDM_NODE_NONE)
-		return tdm_kernel_unknown(reader, tdm_str_of("condition"));
-	if (name == TDM_NODE_NONE)
-		return tdm_kernel_expr(reader, condition);
-	struct tdm_str text = tdm_node_text(syntax, node);
-	const struct tdm_expr *is_defined = tdm_kernel_expr(reader, name);
-	if (is_defined->op != TDM_EXPR_NAME) /* it is a constant of the file: another one is meant */
-		is_defined = tdm_kernel_unknown(reader, tdm_node_text(syntax, name));
-	return tdm_kernel_begins_with(text, "#ifndef") ? tdm_kernel_not(reader->arena, is_defined) : is_defined;
-}
-
 /* Whether a part of it is only known at run time. */
 static bool has_runtime_part(const struct tdm_expr *expr)
 {

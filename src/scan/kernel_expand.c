@@ -115,8 +115,6 @@ static const struct tdm_expr *bind_name(
 			value = tdm_kernel_named_value(expansion->given, expansion->given->named, expr->text, 0);
 		return value != NULL ? value : expr;
 	}
-	if (expansion->is_deciding && tdm_kernel_may_define(expansion->given, expr->text))
-		return tdm_kernel_runtime_value(expansion->given, expr); /* with and without it */
 	bool is_bound = tdm_kernel_begins_with(expr->text, "dfb::") || tdm_kernel_begins_with(expr->text, "args::");
 	if (is_bound || expr->opaque != NULL || constants >= CONSTANTS_MAX)
 		return expr;

@@ -43,12 +43,9 @@ static const struct tdm_expr *opened(struct tdm_arena *arena, const struct tdm_e
 }
 
 static struct tdm_kernel_args args_of(
-	const struct tdm_scan_kernel *kernel, const struct tdm_settings *settings, struct tdm_scan *scan)
+	const struct tdm_scan_kernel *kernel, const struct tdm_settings *settings, struct tdm_arena *arena)
 {
-	struct tdm_arena *arena = &scan->arena;
-	const struct tdm_scan_file *host = &scan->files[kernel->file];
-	struct tdm_kernel_args args = { &tdm_expr_nothing, &tdm_expr_nothing, &tdm_expr_nothing, settings, host,
-		arena };
+	struct tdm_kernel_args args = { &tdm_expr_nothing, &tdm_expr_nothing, &tdm_expr_nothing, settings, arena };
 	const struct tdm_expr *object = kernel->object;
 	if (object == NULL || object->op != TDM_EXPR_OBJECT)
 		return args;
@@ -195,7 +192,7 @@ static int join_source(struct tdm_kernel_index *index, struct tdm_scan_kernel *k
 static int join_kernel(
 	struct tdm_kernel_index *index, struct tdm_scan_kernel *kernel, const struct tdm_settings *settings)
 {
-	struct tdm_kernel_args args = args_of(kernel, settings, index->scan);
+	struct tdm_kernel_args args = args_of(kernel, settings, &index->scan->arena);
 	struct paths paths = { .count = 0 };
 	if (!find_paths(&index->scan->arena, kernel->source_expr, &paths, 0) || paths.count == 0)
 		return refuse(index->scan, kernel, TDM_UNJUDGED_NO_PATH);

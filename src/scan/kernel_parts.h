@@ -74,8 +74,6 @@ uint32_t tdm_kernel_template_args(const struct tdm_syntax *syntax, uint32_t node
 enum tdm_kernel_chance { TDM_KERNEL_NEVER, TDM_KERNEL_MAY_HAPPEN, TDM_KERNEL_HAPPENS };
 /* The condition of a branch of an `if`: its own, or that it is false. */
 const struct tdm_expr *tdm_kernel_branch(struct tdm_kernel_reader *reader, uint32_t node, bool is_else);
-/* The condition of an #if, #ifdef or #elif. */
-const struct tdm_expr *tdm_kernel_directive(struct tdm_kernel_reader *reader, uint32_t node);
 const struct tdm_expr *tdm_kernel_not(struct tdm_arena *arena, const struct tdm_expr *condition);
 const struct tdm_expr *tdm_kernel_both(struct tdm_arena *arena, const struct tdm_expr *a, const struct tdm_expr *b);
 /* Of a condition with the host's arguments put in. */
@@ -95,7 +93,6 @@ int tdm_kernel_read_variants(struct tdm_file_walk *walk, struct tdm_kernel_code 
 /* Adds the functions and constants of another reading of the same file. 0 or -ENOMEM. */
 int tdm_kernel_add_code(struct tdm_kernel_code *code, const struct tdm_kernel_code *more, struct tdm_arena *arena);
 int tdm_kernel_add_constant(struct tdm_kernel_reader *reader, struct tdm_str name, const struct tdm_expr *value);
-bool tdm_kernel_is_decision(const struct tdm_syntax *syntax, uint32_t node); /* it adds 1 to the complexity */
 int tdm_kernel_read_enumerators(struct tdm_kernel_reader *reader, uint32_t list);
 int tdm_kernel_read_macro(struct tdm_kernel_reader *reader, uint32_t node); /* one that is a number */
 int tdm_kernel_read_function_macro(struct tdm_kernel_reader *reader, uint32_t node);
@@ -174,8 +171,7 @@ struct tdm_kernel_args {
 	const struct tdm_expr *named;      /* a LIST of LISTs of a STRING and a value, or nothing */
 	const struct tdm_expr *bindings;   /* a LIST of OBJECTs: DFBBinding; or nothing */
 	const struct tdm_settings *settings;
-	const struct tdm_scan_file *host; /* its strings may be macros that it defines for the kernel */
-	struct tdm_arena *arena;          /* for values that are put together */
+	struct tdm_arena *arena; /* for values that are put together */
 };
 
 /* kernel_args.c */
@@ -187,8 +183,6 @@ const struct tdm_expr *tdm_kernel_named_value(
 	const struct tdm_kernel_args *given, const struct tdm_expr *list, struct tdm_str name, uint32_t depth);
 /* The same call as one whose value is only known at run time. */
 const struct tdm_expr *tdm_kernel_runtime_value(const struct tdm_kernel_args *given, const struct tdm_expr *call);
-/* Whether the host may define a macro: "WIDE", "defined(WIDE)". */
-bool tdm_kernel_may_define(const struct tdm_kernel_args *given, struct tdm_str name);
 /* The dataflow buffer that "dfb::name" is bound to. NULL when it is not known; *is_unbound: surely none. */
 const struct tdm_expr *tdm_kernel_bound_buffer(
 	const struct tdm_kernel_args *given, struct tdm_str accessor, bool *is_unbound);

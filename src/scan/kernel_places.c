@@ -82,44 +82,6 @@ static uint32_t first_unread(const struct tdm_file_walk *walk, const uint32_t *l
 	return 0;
 }
 
-enum { MACROS_MAX = 200 };
-
-/* "OUT_SHARDED": the text without its quotes. */
-static bool is_macro_name(struct tdm_str text)
-{
-	if (text.len < 4 || text.len > 80 || text.ptr[0] != '"')
-		return false;
-	for (size_t i = 1; i + 1 < text.len; i++) {
-		char c = text.ptr[i];
-		if (!(c >= 'A' && c <= 'Z') && c != '_' && !(i > 1 && c >= '0' && c <= '9'))
-			return false;
-	}
-	return true;
-}
-
-/* Strings that may be macros which the host defines for a kernel. */
-static int find_macros(struct tdm_file_walk *walk)
-{
-	struct tdm_scan_file *file = walk->file;
-	struct tdm_lexer lexer;
-	struct tdm_token token;
-	struct tdm_str found[MACROS_MAX];
-	size_t count = 0;
-	tdm_lexer_init(&lexer, walk->syntax->text);
-	while ((token = tdm_lexer_next(&lexer)).kind != TDM_TOKEN_END && count < MACROS_MAX) {
-		struct tdm_str text = tdm_token_text(&lexer, token);
-		if (token.kind == TDM_TOKEN_STRING && is_macro_name(text))
-			found[count++] = (struct tdm_str){ text.ptr + 1, text.len - 2 };
-	}
-	file->macros = count != 0 ? tdm_arena_take(&file->arena, count * sizeof *file->macros) : NULL;
-	for (size_t i = 0; file->macros != NULL && i < count; i++) {
-		const char *copy = tdm_arena_text(&file->arena, found[i]);
-		if (copy != NULL)
-			file->macros[file->macro_count++] = tdm_str_of(copy);
-	}
-	return file->arena.failed ? -ENOMEM : 0;
-}
-
 int tdm_kernel_check_places(struct tdm_file_walk *walk)
 {
 	struct tdm_scan_file *file = walk->file;
@@ -134,5 +96,5 @@ int tdm_kernel_check_places(struct tdm_file_walk *walk)
 	qsort(lines, count, sizeof *lines, by_line);
 	file->unread_kernel_line = count != 0 ? first_unread(walk, lines, count) : 0;
 	free(lines);
-	return file->kernel_count != 0 ? find_macros(walk) : 0;
+	return 0;
 }

@@ -352,6 +352,29 @@ static int read_declaration(struct reading *reading, uint32_t node)
 	return err != 0 ? err : read_construction(reading, node);
 }
 
+static bool is_decision(const struct tdm_syntax *syntax, uint32_t node)
+{
+	switch (tdm_node_kind(syntax, node)) {
+	case TDM_SYN_if_statement:
+	case TDM_SYN_for_statement:
+	case TDM_SYN_for_range_loop:
+	case TDM_SYN_while_statement:
+	case TDM_SYN_do_statement:
+	case TDM_SYN_catch_clause:
+	case TDM_SYN_conditional_expression:
+		return true;
+	case TDM_SYN_case_statement:
+		return tdm_node_with_role(syntax, node, TDM_ROLE_value) != TDM_NODE_NONE;
+	case TDM_SYN_binary_expression: {
+		struct tdm_str sign = tdm_node_text(syntax, tdm_node_with_role(syntax, node, TDM_ROLE_operator));
+		return tdm_str_is(sign, "&&") || tdm_str_is(sign, "||") || tdm_str_is(sign, "and") ||
+		       tdm_str_is(sign, "or");
+	}
+	default:
+		return false;
+	}
+}
+
 /* The guard of a header: an #ifndef around all of it. */
 static bool is_guard(const struct tdm_syntax *syntax, uint32_t node)
 {
@@ -369,12 +392,10 @@ static struct region region_of(const struct tdm_syntax *syntax, uint32_t node)
 	case TDM_SYN_preproc_if:
 	case TDM_SYN_preproc_ifdef:
 		region.is_condition = region.is_preproc = !is_guard(syntax, node);
-		region.if_node = node;
 		return region;
 	case TDM_SYN_preproc_elif:
 	case TDM_SYN_preproc_else:
 		region.is_condition = region.is_preproc = true;
-		region.if_node = node;
 		return region;
 	case TDM_SYN_for_statement:
 	case TDM_SYN_for_range_loop:
@@ -404,33 +425,12 @@ static struct region region_of(const struct tdm_syntax *syntax, uint32_t node)
 	}
 }
 
-/* A branch of the preprocessor. An #else is inside of its #if, and what was read before it does not hold there. */
-static void read_directive(struct reading *reading, struct region *region, const struct region *parent)
-{
-	struct tdm_kernel_reader *part = &reading->part;
-	enum tdm_syntax_kind kind = tdm_node_kind(part->syntax, region->if_node);
-	bool is_other = kind == TDM_SYN_preproc_else || kind == TDM_SYN_preproc_elif;
-	if (is_other && (parent == NULL || !parent->is_preproc))
-		return;
-	if (kind != TDM_SYN_preproc_else)
-		region->own = tdm_kernel_directive(part, region->if_node);
-	if (is_other) {
-		const struct tdm_expr *before =
-			tdm_kernel_not(part->arena, tdm_kernel_directive(part, parent->if_node));
-		region->own = tdm_kernel_both(part->arena, before, region->own);
-		reading->condition = parent->condition;
-	}
-	region->is_condition = false;
-}
-
 /* A branch of an `if` has a condition that can be read; other branches only may happen. */
 static void read_branch(struct reading *reading, uint32_t node, struct region *region)
 {
 	const struct tdm_syntax *syntax = reading->part.syntax;
-	const struct region *top = reading->region_count != 0 ? &reading->regions[reading->region_count - 1] : NULL;
-	uint32_t parent = top != NULL ? top->if_node : TDM_NODE_NONE;
-	if (region->is_condition && region->is_preproc)
-		read_directive(reading, region, top);
+	uint32_t parent =
+		reading->region_count != 0 ? reading->regions[reading->region_count - 1].if_node : TDM_NODE_NONE;
 	if (!region->is_condition || parent == TDM_NODE_NONE)
 		return;
 	bool is_else = tdm_node_with_role(syntax, parent, TDM_ROLE_alternative) == node;
@@ -505,7 +505,7 @@ static int read_node(struct reading *reading, uint32_t node)
 	read_branch(reading, node, &region);
 	int err = region.end != 0 ? open_region(reading, region) : 0;
 	note_exit(reading, kind);
-	if (tdm_kernel_is_decision(syntax, node)) {
+	if (is_decision(syntax, node)) {
 		struct tdm_kernel_function *function = current_function(reading);
 		reading->part.code->complexity++;
 		if (function != NULL)

@@ -183,8 +183,6 @@ struct tdm_scan_file {
 	size_t buffer_count, buffer_cap;
 	struct tdm_scan_kernel *kernels;
 	size_t kernel_count, kernel_cap;
-	struct tdm_str *macros; /* of a file with kernels: strings that look like names of macros */
-	size_t macro_count;
 	uint32_t unread_kernel_line; /* the first line that seems to create a kernel and gave none; 0: there is none */
 	struct tdm_scan_place *places; /* in the order of the text */
 	size_t place_count, place_cap;
