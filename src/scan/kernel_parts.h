@@ -93,6 +93,7 @@ int tdm_kernel_read_variants(struct tdm_file_walk *walk, struct tdm_kernel_code 
 /* Adds the functions and constants of another reading of the same file. 0 or -ENOMEM. */
 int tdm_kernel_add_code(struct tdm_kernel_code *code, const struct tdm_kernel_code *more, struct tdm_arena *arena);
 int tdm_kernel_add_constant(struct tdm_kernel_reader *reader, struct tdm_str name, const struct tdm_expr *value);
+bool tdm_kernel_is_decision(const struct tdm_syntax *syntax, uint32_t node); /* it adds 1 to the complexity */
 int tdm_kernel_read_enumerators(struct tdm_kernel_reader *reader, uint32_t list);
 int tdm_kernel_read_macro(struct tdm_kernel_reader *reader, uint32_t node); /* one that is a number */
 int tdm_kernel_read_function_macro(struct tdm_kernel_reader *reader, uint32_t node);

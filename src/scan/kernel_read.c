@@ -352,29 +352,6 @@ static int read_declaration(struct reading *reading, uint32_t node)
 	return err != 0 ? err : read_construction(reading, node);
 }
 
-static bool is_decision(const struct tdm_syntax *syntax, uint32_t node)
-{
-	switch (tdm_node_kind(syntax, node)) {
-	case TDM_SYN_if_statement:
-	case TDM_SYN_for_statement:
-	case TDM_SYN_for_range_loop:
-	case TDM_SYN_while_statement:
-	case TDM_SYN_do_statement:
-	case TDM_SYN_catch_clause:
-	case TDM_SYN_conditional_expression:
-		return true;
-	case TDM_SYN_case_statement:
-		return tdm_node_with_role(syntax, node, TDM_ROLE_value) != TDM_NODE_NONE;
-	case TDM_SYN_binary_expression: {
-		struct tdm_str sign = tdm_node_text(syntax, tdm_node_with_role(syntax, node, TDM_ROLE_operator));
-		return tdm_str_is(sign, "&&") || tdm_str_is(sign, "||") || tdm_str_is(sign, "and") ||
-		       tdm_str_is(sign, "or");
-	}
-	default:
-		return false;
-	}
-}
-
 /* The guard of a header: an #ifndef around all of it. */
 static bool is_guard(const struct tdm_syntax *syntax, uint32_t node)
 {
@@ -505,7 +482,7 @@ static int read_node(struct reading *reading, uint32_t node)
 	read_branch(reading, node, &region);
 	int err = region.end != 0 ? open_region(reading, region) : 0;
 	note_exit(reading, kind);
-	if (is_decision(syntax, node)) {
+	if (tdm_kernel_is_decision(syntax, node)) {
 		struct tdm_kernel_function *function = current_function(reading);
 		reading->part.code->complexity++;
 		if (function != NULL)
