@@ -3,8 +3,8 @@
  * scan/kernel_*.c (reading, variants, the join, mismatches) and analyze/scan_kernels.c.
  *
  * Properties: every step has expressions and a line of the text; the complexity of a file is at least that of its
- * worst function; a push has an index or a name, or its kernel has a gap; only what always happens is a mismatch, and
- * each has a finding with a sentence.
+ * worst function; a push has an index or a name, or its kernel has a gap; only what happens is a mismatch (a name that
+ * is not bound: what is compiled), and each has a finding with a sentence.
  */
 #include <stdint.h>
 #include <string.h>
@@ -42,7 +42,9 @@ static void check_mismatches(const struct tdm_scan *scan, const struct tdm_misma
 	struct tdm_findings found = { 0 };
 	for (size_t i = 0; i < mismatches->count; i++) {
 		const struct tdm_mismatch *mismatch = &mismatches->list[i];
-		check(!mismatch->use->is_conditional && mismatch->kernel < scan->files[mismatch->file].kernel_count);
+		bool is_unbound = mismatch->kind == TDM_MISMATCH_NOT_BOUND;
+		check(is_unbound ? !mismatch->use->is_optional : !mismatch->use->is_conditional);
+		check(mismatch->kernel < scan->files[mismatch->file].kernel_count);
 		check(mismatches->judged[mismatch->kind] != 0);
 		check(mismatch->kind != TDM_MISMATCH_TOO_MANY_PAGES ||
 			(uint64_t)mismatch->use->pages_min > mismatch->pages);

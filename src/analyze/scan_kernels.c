@@ -36,6 +36,11 @@ static void say(const struct case_of *at, struct tdm_findings *found)
 		tdm_findings_say(found, "the kernel uses %s (%s), which the program does not create", buffer, action);
 		tdm_findings_advise(found, NULL, "create the buffer on the host, or correct the index in the kernel");
 		break;
+	case TDM_MISMATCH_NOT_BOUND:
+		tdm_findings_say(
+			found, "the kernel uses %s (%s), and the host binds no buffer to that name", use->name, action);
+		tdm_findings_advise(found, NULL, "add a DFBBinding with that accessor name, or correct the name");
+		break;
 	default:
 		tdm_findings_say(found, "%s(%s) needs %" PRId64 " pages of %s, which has %" PRIu64, action, use->pages,
 			use->pages_min, buffer, at->mismatch->pages);

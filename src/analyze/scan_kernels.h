@@ -6,7 +6,8 @@
 #include "scan/kernel_code.h"
 
 /*
- * One finding for each mismatch. They are "nobody_pushes", "not_created" and "too_many_pages" of TDM_FAMILY_SCAN;
+ * One finding for each mismatch. They are "nobody_pushes", "not_created", "too_many_pages" and "not_bound" of
+ * TDM_FAMILY_SCAN;
  * "file" and "line" are those of the operation in the kernel, "host_file" and "host_line" those of the call that
  * creates the kernel. `scan` must outlive `found`.
  */

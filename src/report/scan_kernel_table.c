@@ -55,6 +55,8 @@ static void put_more(const struct tdm_field *field, struct tdm_buf *out)
 	if (kernel->code != NULL)
 		tdm_buf_printf(&text, "%" PRIu32 " lines, complexity %" PRIu32, kernel->code->code_lines,
 			kernel->code->complexity);
+	else if (kernel->source_count > 1)
+		tdm_buf_printf(&text, "one of %" PRIu32 " sources", kernel->source_count);
 	else
 		tdm_buf_puts(&text, "its source is not among the scanned files");
 	put_action(kernel->uses, TDM_KERNEL_WAIT, "waits on ", &text);
@@ -113,11 +115,45 @@ static void json_uses(const struct tdm_field *field, struct tdm_json *json)
 	tdm_json_array_end(json);
 }
 
+static void json_sources(const struct tdm_field *field, struct tdm_json *json)
+{
+	const struct tdm_scan_kernel *kernel = row_of(field)->kernel;
+	const struct tdm_scan_report *report = field->table->context;
+	tdm_json_array(json);
+	for (uint32_t i = 0; i < kernel->source_count; i++)
+		tdm_json_text(json, report->scan->files[kernel->sources[i]].path);
+	tdm_json_array_end(json);
+}
+
 static struct tdm_value gap_of(const struct tdm_field *field)
 {
 	const struct tdm_kernel_uses *uses = row_of(field)->kernel->uses;
 	return tdm_value_text(
 		uses != NULL && uses->gap_text != NULL && uses->gap_text[0] != '\0' ? uses->gap_text : NULL);
+}
+
+static void json_reasons(struct tdm_json *json, uint16_t reasons)
+{
+	tdm_json_put_array(json, "why");
+	for (int reason = 0; reason < TDM_UNJUDGED_COUNT; reason++)
+		if ((reasons & 1u << reason) != 0)
+			tdm_json_text(json, tdm_unjudged_text((enum tdm_unjudged)reason));
+	tdm_json_array_end(json);
+}
+
+/* What was compared of one kernel; the rows of JSON are all kernels. */
+static void json_verdict(const struct tdm_field *field, struct tdm_json *json)
+{
+	const struct tdm_mismatches *mismatches = ((const struct tdm_scan_report *)field->table->context)->mismatches;
+	size_t at = (size_t)(row_of(field) - (const struct tdm_scan_kernel_row *)field->table->rows);
+	tdm_json_object(json);
+	if (at < mismatches->verdict_count) {
+		const struct tdm_kernel_verdict *verdict = &mismatches->verdicts[at];
+		tdm_json_put_u64(json, "judged", verdict->judged);
+		tdm_json_put_u64(json, "not_judged", verdict->unjudged);
+		json_reasons(json, verdict->reasons);
+	}
+	tdm_json_object_end(json);
 }
 
 static struct tdm_value bytes_of(const struct tdm_field *field)
@@ -136,6 +172,7 @@ static const struct tdm_column kernels[] = {
 	{ "line", "line", KERNEL(line), .width = 5 },
 	{ "kernel", "source", KERNEL(source), .flags = TDM_ZERO_IS_UNKNOWN | TDM_WHOLE, .width = 50 },
 	{ NULL, "source_file", TDM_MEMBER(struct tdm_scan_kernel_row, source_path) },
+	{ NULL, "source_files", .json = json_sources },
 	{ "name", "name", KERNEL(name), .flags = TDM_ZERO_IS_UNKNOWN | TDM_REST, .width = 12, .below = put_more },
 	{ NULL, "cores", KERNEL(cores), .flags = TDM_ZERO_IS_UNKNOWN },
 	{ NULL, "program", KERNEL_PROGRAM(name) },
@@ -143,6 +180,7 @@ static const struct tdm_column kernels[] = {
 	{ NULL, NULL, .json = json_code },
 	{ NULL, "uses", .json = json_uses },
 	{ NULL, "not_understood", .get = gap_of },
+	{ NULL, "checks", .json = json_verdict },
 };
 
 struct tdm_table tdm_scan_kernel_table(
@@ -161,20 +199,51 @@ static uint64_t unjudged(const struct tdm_mismatches *mismatches, int reason)
 	return count;
 }
 
+/* Kernels by how much of them was compared with the host. */
+static void put_kernels(const struct tdm_mismatches *mismatches, struct tdm_json *json)
+{
+	uint64_t wholly = 0, partly = 0, none = 0, idle = 0;
+	for (size_t i = 0; i < mismatches->verdict_count; i++) {
+		const struct tdm_kernel_verdict *verdict = &mismatches->verdicts[i];
+		bool is_missed = verdict->unjudged != 0 || verdict->reasons != 0;
+		wholly += verdict->judged != 0 && !is_missed;
+		partly += verdict->judged != 0 && is_missed;
+		none += verdict->judged == 0 && is_missed;
+		idle += verdict->judged == 0 && !is_missed;
+	}
+	tdm_json_put_object(json, "kernels");
+	tdm_json_put_u64(json, "count", mismatches->verdict_count);
+	tdm_json_put_u64(json, "wholly", wholly);
+	tdm_json_put_u64(json, "partly", partly);
+	tdm_json_put_u64(json, "not", none);
+	tdm_json_put_u64(json, "without_operations", idle);
+	tdm_json_object_end(json);
+}
+
+static uint64_t kernels_with(const struct tdm_mismatches *mismatches, int reason)
+{
+	uint64_t count = 0;
+	for (size_t i = 0; i < mismatches->verdict_count; i++)
+		count += (mismatches->verdicts[i].reasons & 1u << reason) != 0;
+	return count;
+}
+
 void tdm_scan_checks_json(const struct tdm_mismatches *mismatches, struct tdm_json *json)
 {
 	tdm_json_put_object(json, "kernel_checks");
+	put_kernels(mismatches, json);
 	tdm_json_put_object(json, "judged");
 	for (int kind = 0; kind < TDM_MISMATCH_KINDS; kind++)
 		tdm_json_put_u64(json, tdm_mismatch_name((enum tdm_mismatch_kind)kind), mismatches->judged[kind]);
 	tdm_json_object_end(json);
 	tdm_json_put_array(json, "not_judged");
 	for (int reason = 0; reason < TDM_UNJUDGED_COUNT; reason++) {
-		if (unjudged(mismatches, reason) == 0)
+		if (unjudged(mismatches, reason) == 0 && kernels_with(mismatches, reason) == 0)
 			continue;
 		tdm_json_object(json);
 		tdm_json_put_text(json, "why", tdm_unjudged_text((enum tdm_unjudged)reason));
 		tdm_json_put_u64(json, "count", unjudged(mismatches, reason));
+		tdm_json_put_u64(json, "kernels", kernels_with(mismatches, reason));
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);

@@ -27,6 +27,7 @@ static const struct {
 	{ "budget_gone", "A program is gone" },
 	{ "nobody_pushes", "A kernel waits on a buffer that no kernel of its program pushes" },
 	{ "not_created", "A kernel uses a buffer that the program does not create" },
+	{ "not_bound", "A kernel uses a name of a buffer that the host does not bind" },
 	{ "too_many_pages", "A kernel handles more pages at once than the buffer has" },
 };
 

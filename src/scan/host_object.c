@@ -115,6 +115,9 @@ static const char *positional(struct tdm_str type, uint32_t place)
 	static const char *const format[] = { "buffer_index", "data_format", "page_size", "tile" };
 	static const char *const dfb[] = { "unique_id", "entry_size", "num_entries", "data_format_metadata" };
 	static const char *const cb[] = { "total_size", "core_ranges", "format_descriptors" };
+	static const char *const binding[] = { "dfb_spec_name", "accessor_name", "endpoint_type" };
+	if (tdm_str_is(type, "DFBBinding"))
+		return place < sizeof binding / sizeof *binding ? binding[place] : NULL;
 	if (tdm_str_is(type, "CBFormatDescriptor"))
 		return place < sizeof format / sizeof *format ? format[place] : NULL;
 	if (tdm_str_is(type, "DataflowBufferSpec"))

@@ -118,6 +118,13 @@ static uint32_t bare_value(const struct host_source *source, uint32_t type, uint
 		       : value;
 }
 
+/* What "std::string path(value);" is made of; other values as they are. */
+static uint32_t plain_value(const struct tdm_syntax *syntax, uint32_t value)
+{
+	bool is_one = tdm_node_kind(syntax, value) == TDM_SYN_argument_list && tdm_node_child_count(syntax, value) == 1;
+	return is_one ? tdm_node_first(syntax, value) : value;
+}
+
 static void declare(struct host_frame *frame, uint32_t type, uint32_t declarator)
 {
 	const struct tdm_syntax *syntax = frame->source->syntax;
@@ -155,7 +162,7 @@ static void declare(struct host_frame *frame, uint32_t type, uint32_t declarator
 		const struct host_binding *env = frame->env;
 		struct host_binding *binding = host_bind(frame, HOST_LAZY, name);
 		if (binding != NULL) {
-			binding->node = value_node;
+			binding->node = plain_value(syntax, value_node);
 			binding->type = is_array ? TDM_NODE_NONE : type;
 			binding->env = env;
 			binding->is_declaration = true;

@@ -42,9 +42,11 @@ enum tdm_kernel_form {
 /* An operation on a buffer, or a call of a function with something that may be a buffer. */
 struct tdm_kernel_step {
 	bool is_call;
-	uint8_t action;      /* enum tdm_kernel_action, of an operation */
-	uint8_t form;        /* enum tdm_kernel_form, of an operation */
-	bool is_conditional; /* in a branch of an `if`, `switch`, `?:` or #if, or after one that may leave */
+	uint8_t action;                   /* enum tdm_kernel_action, of an operation */
+	uint8_t form;                     /* enum tdm_kernel_form, of an operation */
+	bool is_conditional;              /* in a branch of a `switch`, `?:` or #if, or after one that may leave */
+	bool is_in_preproc;               /* in an #if */
+	const struct tdm_expr *condition; /* of the `if`s around it and of early returns before it; NULL: always */
 	bool in_loop;
 	uint32_t line;
 	const struct tdm_expr *buffer, *pages; /* of an operation; never NULL */
@@ -58,6 +60,8 @@ struct tdm_kernel_function {
 	uint32_t line;
 	bool is_lambda;      /* its parameters are looked up in the function around it as well */
 	bool is_conditional; /* it is in an #if: there may be another one */
+	bool is_main;        /* the kernel begins here */
+	bool is_variadic;    /* it takes any number of arguments */
 	const struct tdm_expr *template_params, *params; /* LISTs of NAMEs; a default value is a FIELD with it */
 	struct tdm_kernel_step *steps;                   /* in the order of the text */
 	size_t step_count, step_cap;
@@ -82,7 +86,7 @@ struct tdm_kernel_code {
 	size_t constant_count, constant_cap;
 	struct tdm_str *macros; /* names of macros that look like functions; sorted */
 	size_t macro_count, macro_cap;
-	bool has_main; /* it defines kernel_main(), or MAIN in a namespace NAMESPACE */
+	bool has_main; /* it defines kernel_main(), MAIN in a namespace NAMESPACE, or a function marked TT_KERNEL */
 	bool is_whole; /* all of it parsed and was read */
 	uint32_t lines, code_lines;
 	uint32_t complexity;
@@ -93,7 +97,9 @@ struct tdm_kernel_code {
 /* One operation of a kernel in a program, with the host's arguments put in. */
 struct tdm_kernel_use {
 	uint8_t action, form;
-	bool is_conditional, in_loop;
+	bool is_conditional; /* it may never happen: kernel_condition.c */
+	bool is_optional;    /* it may not even be compiled: in an #if, or in one of several functions of one name */
+	bool in_loop;
 	uint32_t file, line; /* where the operation is written: the kernel's file or one that it includes */
 	int32_t index;       /* of the circular buffer; -1 when unknown or named */
 	const char *name;    /* of the dataflow buffer that dfb::x is bound to, else "dfb::x"; "" when it is no dfb */
@@ -142,7 +148,8 @@ int tdm_kernels_join(struct tdm_scan *scan, const struct tdm_settings *settings)
 #define TDM_MISMATCH_LIST(X)                                                                                      \
 	X(NOBODY_PUSHES, "nobody_pushes")   /* a kernel waits on a buffer that no kernel of the program pushes */ \
 	X(NOT_CREATED, "not_created")       /* a kernel uses an index or name that the program does not create */ \
-	X(TOO_MANY_PAGES, "too_many_pages") /* more pages at once than the buffer has */
+	X(TOO_MANY_PAGES, "too_many_pages") /* more pages at once than the buffer has */                          \
+	X(NOT_BOUND, "not_bound")           /* a kernel uses dfb::name, and the host binds no buffer to the name */
 
 enum tdm_mismatch_kind {
 #define X(id, name) TDM_MISMATCH_##id,
@@ -160,10 +167,18 @@ struct tdm_mismatch {
 	uint64_t pages;                       /* TOO_MANY_PAGES: those of the buffer; else unknown */
 };
 
+/* How much of one kernel was compared with its host. */
+struct tdm_kernel_verdict {
+	uint32_t judged, unjudged; /* checks: one for each operation and kind of mismatch that it can have */
+	uint16_t reasons;          /* bits of enum tdm_unjudged, also why operations may be missing */
+};
+
 /* Zeroed to begin with. */
 struct tdm_mismatches {
 	struct tdm_mismatch *list; /* owned; one for each buffer of a program and kind, and the first operation on it */
 	size_t count, cap;
+	struct tdm_kernel_verdict *verdicts; /* owned; for each kernel, in the order of files and their kernels */
+	size_t verdict_count;
 	uint64_t judged[TDM_MISMATCH_KINDS]; /* uses that were judged, right or wrong */
 	uint64_t unjudged[TDM_MISMATCH_KINDS][TDM_UNJUDGED_COUNT];
 };

@@ -24,8 +24,10 @@ struct frame {
 	const struct tdm_expr *args, *template_args; /* LISTs */
 	const struct frame *outer;                   /* of a lambda: the function around it */
 	const struct frame *caller;
-	bool is_conditional, in_loop;
+	bool is_conditional, is_optional, in_loop;
 	uint32_t depth;
+	const struct tdm_expr *condition; /* the last one that was looked at, */
+	enum tdm_kernel_chance chance;    /* and what came of it */
 };
 
 struct expansion {
@@ -36,6 +38,7 @@ struct expansion {
 	uint32_t steps, bindings;
 	bool *was_reached; /* functions of the kernel's own file */
 	uint32_t root;
+	bool is_deciding; /* what is bound is a condition */
 	int err;
 };
 
@@ -82,49 +85,6 @@ static const struct tdm_expr *parameter_value(const struct frame *frame, struct 
 	return NULL;
 }
 
-/* The value of a named argument in {{"name", value}, ...}; NULL when there is none. */
-static const struct tdm_expr *named_value(const struct tdm_expr *list, struct tdm_str name)
-{
-	for (uint32_t i = 0; list->op == TDM_EXPR_LIST && i < list->arg_count; i++) {
-		const struct tdm_expr *pair = list->args[i];
-		if (pair->arg_count == 2 && pair->args[0]->op == TDM_EXPR_STRING &&
-			tdm_str_eq(pair->args[0]->text, name))
-			return pair->args[1];
-	}
-	return NULL;
-}
-
-static bool begins_with(struct tdm_str text, const char *prefix)
-{
-	size_t len = strlen(prefix);
-	return text.len > len && memcmp(text.ptr, prefix, len) == 0;
-}
-
-static struct tdm_str after(struct tdm_str text, size_t skip)
-{
-	return (struct tdm_str){ text.ptr + skip, text.len - skip };
-}
-
-/* What the host gives for a call that asks for one of its arguments; NULL when that is unknown. */
-static const struct tdm_expr *host_value(const struct expansion *expansion, const struct tdm_expr *call)
-{
-	const struct tdm_kernel_args *given = expansion->given;
-	int64_t place;
-	if (call->arg_count != 1)
-		return NULL;
-	const struct tdm_expr *arg = call->args[0];
-	if (tdm_str_is(call->text, "get_compile_time_arg_val")) {
-		if (given->positional->op == TDM_EXPR_LIST && tdm_expr_value(arg, NULL, &place) == 0 && place >= 0 &&
-			place < (int64_t)given->positional->arg_count)
-			return given->positional->args[place];
-	} else if (tdm_str_is(call->text, "get_named_compile_time_arg_val") && arg->op == TDM_EXPR_STRING) {
-		return named_value(given->named, arg->text);
-	} else if (tdm_str_is(call->text, "get_arg") && arg->op == TDM_EXPR_NAME && begins_with(arg->text, "args::")) {
-		return named_value(given->named, after(arg->text, strlen("args::")));
-	}
-	return NULL;
-}
-
 static const struct tdm_expr *bind(
 	struct expansion *expansion, const struct frame *frame, const struct tdm_expr *expr, uint32_t constants);
 
@@ -151,14 +111,19 @@ static const struct tdm_expr *bind_name(
 {
 	if (expr->is_parameter) {
 		const struct tdm_expr *value = frame != NULL ? parameter_value(frame, expr->text) : NULL;
+		if (value == NULL && frame != NULL && frame->function->is_main) /* of the host, by its name */
+			value = tdm_kernel_named_value(expansion->given, expansion->given->named, expr->text, 0);
 		return value != NULL ? value : expr;
 	}
-	bool is_bound = begins_with(expr->text, "dfb::") || begins_with(expr->text, "args::");
+	bool is_bound = tdm_kernel_begins_with(expr->text, "dfb::") || tdm_kernel_begins_with(expr->text, "args::");
 	if (is_bound || expr->opaque != NULL || constants >= CONSTANTS_MAX)
 		return expr;
 	const char *colon = memrchr(expr->text.ptr, ':', expr->text.len);
-	struct tdm_str last = colon != NULL ? after(expr->text, (size_t)(colon + 1 - expr->text.ptr)) : expr->text;
+	struct tdm_str last =
+		colon != NULL ? tdm_kernel_after(expr->text, (size_t)(colon + 1 - expr->text.ptr)) : expr->text;
 	const struct tdm_expr *value = tdm_kernel_index_constant(expansion->index, last);
+	if (value == NULL && (tdm_str_is(last, "TILE_HEIGHT") || tdm_str_is(last, "TILE_WIDTH")))
+		return tdm_expr_number(expansion->arena, 32);
 	return value != NULL ? bind(expansion, NULL, value, constants + 1) : expr;
 }
 
@@ -173,28 +138,13 @@ static const struct tdm_expr *bind(
 	if (expr->arg_count == 0)
 		return expr;
 	const struct tdm_expr *bound = bind_args(expansion, frame, expr, constants);
-	const struct tdm_expr *value = bound->op == TDM_EXPR_CALL ? host_value(expansion, bound) : NULL;
+	const struct tdm_expr *value =
+		bound->op == TDM_EXPR_CALL ? tdm_kernel_host_value(expansion->given, bound) : NULL;
+	int64_t number;
+	/* A host that computes the argument of a branch has both cases. */
+	if (value != NULL && expansion->is_deciding && tdm_expr_value(value, expansion->given->settings, &number) != 0)
+		return tdm_kernel_runtime_value(expansion->given, bound);
 	return value != NULL ? value : bound;
-}
-
-/* The dataflow buffer that an accessor is bound to. NULL when it is not known; *is_unbound: surely none. */
-static const struct tdm_expr *bound_buffer(const struct expansion *expansion, struct tdm_str accessor, bool *is_unbound)
-{
-	const struct tdm_expr *bindings = expansion->given->bindings;
-	struct tdm_str wanted = after(accessor, strlen("dfb::"));
-	*is_unbound = false;
-	if (bindings->op != TDM_EXPR_LIST)
-		return NULL;
-	bool is_complete = true;
-	for (uint32_t i = 0; i < bindings->arg_count; i++) {
-		const struct tdm_expr *name = tdm_expr_field(bindings->args[i], "accessor_name");
-		bool is_known = name != NULL && name->op == TDM_EXPR_STRING;
-		is_complete &= is_known;
-		if (is_known && tdm_str_eq(name->text, wanted))
-			return tdm_expr_field(bindings->args[i], "dfb_spec_name");
-	}
-	*is_unbound = is_complete;
-	return NULL;
 }
 
 /* Adds a use, or makes one that is there already less conditional. */
@@ -207,6 +157,7 @@ static void add_use(struct expansion *expansion, struct tdm_kernel_use use)
 			other->index == use.index && strcmp(other->name, use.name) == 0 &&
 			strcmp(other->buffer, use.buffer) == 0 && strcmp(other->pages, use.pages) == 0) {
 			other->is_conditional &= use.is_conditional;
+			other->is_optional &= use.is_optional;
 			return;
 		}
 	}
@@ -228,7 +179,7 @@ static struct target named_target(struct expansion *expansion, struct tdm_str ac
 	struct target target = { -1, "", NULL };
 	bool is_unbound = false;
 	if (spec == NULL)
-		spec = bound_buffer(expansion, accessor, &is_unbound);
+		spec = tdm_kernel_bound_buffer(expansion->given, accessor, &is_unbound);
 	while (spec != NULL && spec->op == TDM_EXPR_LIST && spec->arg_count == 1)
 		spec = spec->args[0]; /* {"name"} */
 	if (spec != NULL && spec->op == TDM_EXPR_CHOOSE) {
@@ -249,7 +200,7 @@ static struct target target_of(struct expansion *expansion, const struct tdm_exp
 	int64_t index;
 	if (tdm_expr_value(buffer, expansion->given->settings, &index) == 0 && index >= 0 && index <= INDEX_MAX)
 		target.index = (int32_t)index;
-	else if (buffer->op == TDM_EXPR_NAME && begins_with(buffer->text, "dfb::"))
+	else if (buffer->op == TDM_EXPR_NAME && tdm_kernel_begins_with(buffer->text, "dfb::"))
 		target = named_target(expansion, buffer->text, NULL);
 	return target;
 }
@@ -268,6 +219,7 @@ static void record(struct expansion *expansion, const struct frame *frame, const
 				   .action = step->action,
 				   .form = step->form,
 				   .is_conditional = is_conditional,
+				   .is_optional = frame->is_optional || step->is_in_preproc,
 				   .in_loop = frame->in_loop || step->in_loop,
 				   .file = frame->file,
 				   .line = step->line,
@@ -316,9 +268,32 @@ static const struct frame *around(const struct frame *frame, uint32_t file)
 	return frame;
 }
 
-static void follow_entry(struct expansion *expansion, const struct frame *frame, const struct tdm_kernel_step *step,
-	uint32_t entry, bool is_one_of_several)
+/* Whether a step may happen, or will. Neighbours have the same condition. */
+static enum tdm_kernel_chance chance_of(
+	struct expansion *expansion, struct frame *frame, const struct tdm_kernel_step *step)
 {
+	if (step->condition == NULL)
+		return step->is_conditional ? TDM_KERNEL_MAY_HAPPEN : TDM_KERNEL_HAPPENS;
+	if (frame->condition != step->condition) {
+		frame->condition = step->condition;
+		expansion->is_deciding = true;
+		frame->chance =
+			tdm_kernel_chance_of(bind(expansion, frame, step->condition, 0), expansion->given->settings);
+		expansion->is_deciding = false;
+	}
+	return step->is_conditional && frame->chance == TDM_KERNEL_HAPPENS ? TDM_KERNEL_MAY_HAPPEN : frame->chance;
+}
+
+/* A step that happens, or may happen. */
+struct event {
+	const struct tdm_kernel_step *step;
+	bool is_conditional;
+};
+
+static void follow_entry(struct expansion *expansion, const struct frame *frame, struct event event, uint32_t entry,
+	bool is_one_of_several)
+{
+	const struct tdm_kernel_step *step = event.step;
 	const struct tdm_kernel_function *function = tdm_kernel_index_get(expansion->index, entry);
 	uint32_t file = expansion->index->entries[entry].file;
 	if (is_active(frame, function))
@@ -330,7 +305,8 @@ static void follow_entry(struct expansion *expansion, const struct frame *frame,
 		.template_args = bind(expansion, frame, step->template_args, 0),
 		.outer = function->is_lambda ? around(frame, file) : NULL,
 		.caller = frame,
-		.is_conditional = frame->is_conditional || step->is_conditional || is_one_of_several,
+		.is_conditional = frame->is_conditional || event.is_conditional || is_one_of_several,
+		.is_optional = frame->is_optional || step->is_in_preproc || is_one_of_several,
 		.in_loop = frame->in_loop || step->in_loop,
 		.depth = frame->depth + 1,
 	};
@@ -353,11 +329,56 @@ static bool is_harmless(const struct expansion *expansion, const struct frame *f
 	return !index->has_lost && !tdm_kernel_index_has(index, name);
 }
 
-static void follow_call(struct expansion *expansion, const struct frame *frame, const struct tdm_kernel_step *step)
+/* Whether a call has as many arguments as a function takes: of several with one name the others are not meant. */
+static bool takes(const struct tdm_kernel_function *function, const struct tdm_kernel_step *step)
 {
+	uint32_t count = step->args->arg_count, least = 0;
+	while (least < function->params->arg_count && function->params->args[least]->op != TDM_EXPR_FIELD)
+		least++;
+	return function->is_variadic || (count >= least && count <= function->params->arg_count);
+}
+
+/* The first function from `entry` on that a call may mean. */
+static uint32_t next_meant(const struct expansion *expansion, uint32_t entry, const struct tdm_kernel_step *step)
+{
+	while (entry != TDM_MAP_NONE && !takes(tdm_kernel_index_get(expansion->index, entry), step))
+		entry = tdm_kernel_index_next(expansion->index, entry, step->callee);
+	return entry;
+}
+
+/* Whether what a function gets may be a buffer: a small number, or a name that says so. */
+static bool may_be_buffer(const struct expansion *expansion, const struct tdm_expr *arg)
+{
+	static const char *const words[] = { "cb", "CB", "dfb", "DFB", "uffer" };
+	int64_t number;
+	if (tdm_expr_value(arg, expansion->given->settings, &number) == 0)
+		return number >= 0 && number <= INDEX_MAX;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (arg->text.len != 0 && memmem(arg->text.ptr, arg->text.len, words[i], strlen(words[i])) != NULL)
+			return true;
+	for (uint32_t i = 0; i < arg->arg_count; i++)
+		if (may_be_buffer(expansion, arg->args[i]))
+			return true;
+	return false;
+}
+
+/* Whether a function that is not known gets only what is surely no buffer: it cannot push one. */
+static bool gets_no_buffer(struct expansion *expansion, const struct frame *frame, const struct tdm_kernel_step *step)
+{
+	const struct tdm_expr *lists[] = { step->args, step->template_args };
+	for (size_t i = 0; i < 2; i++)
+		if (may_be_buffer(expansion, bind(expansion, frame, lists[i], 0)))
+			return false;
+	return step->args->arg_count != 0 && !tdm_kernel_is_mover(step->callee) &&
+	       !tdm_kernel_index_has_macro(expansion->index, step->callee);
+}
+
+static void follow_call(struct expansion *expansion, const struct frame *frame, struct event event)
+{
+	const struct tdm_kernel_step *step = event.step;
 	uint32_t entry = tdm_kernel_index_function(expansion->index, step->callee);
 	if (entry == TDM_MAP_NONE) {
-		if (!is_harmless(expansion, frame, step->callee))
+		if (!is_harmless(expansion, frame, step->callee) && !gets_no_buffer(expansion, frame, step))
 			note_gap(expansion, TDM_UNJUDGED_UNKNOWN_CALL, step->callee, frame->file, step->line);
 		return;
 	}
@@ -365,10 +386,18 @@ static void follow_call(struct expansion *expansion, const struct frame *frame, 
 		note_gap(expansion, TDM_UNJUDGED_TOO_MUCH, step->callee, frame->file, step->line);
 		return;
 	}
-	uint32_t next = tdm_kernel_index_next(expansion->index, entry, step->callee);
-	bool is_one_of_several = next != TDM_MAP_NONE;
-	for (; entry != TDM_MAP_NONE; entry = tdm_kernel_index_next(expansion->index, entry, step->callee))
-		follow_entry(expansion, frame, step, entry, is_one_of_several);
+	uint32_t meant = next_meant(expansion, entry, step);
+	if (meant == TDM_MAP_NONE) { /* a constructor, or something that was not read as it is: all of them */
+		for (; entry != TDM_MAP_NONE; entry = tdm_kernel_index_next(expansion->index, entry, step->callee))
+			follow_entry(expansion, frame, event, entry, true);
+		return;
+	}
+	uint32_t next = next_meant(expansion, tdm_kernel_index_next(expansion->index, meant, step->callee), step);
+	follow_entry(expansion, frame, event, meant, next != TDM_MAP_NONE);
+	while (next != TDM_MAP_NONE) {
+		follow_entry(expansion, frame, event, next, true);
+		next = next_meant(expansion, tdm_kernel_index_next(expansion->index, next, step->callee), step);
+	}
 }
 
 static void follow(struct expansion *expansion, struct frame *frame)
@@ -376,6 +405,7 @@ static void follow(struct expansion *expansion, struct frame *frame)
 	const struct tdm_kernel_function *function = frame->function;
 	const struct tdm_kernel_code *own = expansion->index->scan->files[expansion->root].code;
 	frame->is_conditional |= function->is_conditional;
+	frame->is_optional |= function->is_conditional;
 	if (frame->file == expansion->root)
 		expansion->was_reached[function - own->functions] = true;
 	for (size_t i = 0; i < function->step_count; i++) {
@@ -384,11 +414,15 @@ static void follow(struct expansion *expansion, struct frame *frame)
 			note_gap(expansion, TDM_UNJUDGED_TOO_MUCH, function->name, frame->file, step->line);
 			return;
 		}
+		enum tdm_kernel_chance chance = chance_of(expansion, frame, step);
+		struct event event = { step, chance != TDM_KERNEL_HAPPENS };
+		if (chance == TDM_KERNEL_NEVER)
+			continue;
 		if (step->is_call)
-			follow_call(expansion, frame, step);
+			follow_call(expansion, frame, event);
 		else
 			use_buffer(expansion, frame, step, bind(expansion, frame, step->buffer, 0),
-				frame->is_conditional || step->is_conditional);
+				frame->is_conditional || event.is_conditional);
 	}
 }
 
@@ -400,14 +434,14 @@ static void follow_file(struct expansion *expansion)
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < code->function_count; i++) {
 			const struct tdm_kernel_function *function = &code->functions[i];
-			bool is_main = tdm_str_is(function->name, "kernel_main") || tdm_str_is(function->name, "MAIN");
-			if (expansion->was_reached[i] || is_main != (pass == 0))
+			if (expansion->was_reached[i] || function->is_main != (pass == 0))
 				continue;
 			struct frame frame = { .function = function,
 				.file = expansion->root,
 				.args = none,
 				.template_args = none,
-				.is_conditional = pass == 1 };
+				.is_conditional = pass == 1,
+				.is_optional = pass == 1 };
 			follow(expansion, &frame);
 		}
 	if (!code->is_whole)

@@ -79,7 +79,13 @@ static const struct tdm_expr *number_of(const struct tdm_kernel_reader *reader, 
 static const struct tdm_expr *variable_of(const struct tdm_kernel_reader *reader, struct tdm_str name)
 {
 	const struct tdm_kernel_variable *variable = tdm_kernel_variable_find(reader, name);
-	return variable != NULL ? variable->value : name_of_text(reader, name);
+	if (variable == NULL)
+		return name_of_text(reader, name);
+	/* It may have been changed where nobody sees it: by a function that got a reference. */
+	int64_t number;
+	bool is_doubtful = reader->wants_constants && !variable->is_constant &&
+			   tdm_expr_value(variable->value, NULL, &number) == 0;
+	return is_doubtful ? tdm_kernel_at_run_time(reader, name) : variable->value;
 }
 
 /* "tt::CBIndex::c_3" is a number; "dfb::in" and the rest stay names. */
@@ -215,7 +221,10 @@ static const struct tdm_expr *element_of(const struct tdm_kernel_reader *reader,
 		tdm_expr_value(read(reader, tdm_node_child(syntax, indices, 0), depth), NULL, &place) == 0 &&
 		place >= 0 && place < (int64_t)list->arg_count)
 		return list->args[place];
-	return name_of_text(reader, tdm_node_text(syntax, node));
+	/* What a pointer points to is only known at run time. */
+	return reader->wants_constants && list->op != TDM_EXPR_LIST
+		       ? tdm_kernel_at_run_time(reader, tdm_node_text(syntax, node))
+		       : name_of_text(reader, tdm_node_text(syntax, node));
 }
 
 static const struct tdm_expr *string_of(const struct tdm_kernel_reader *reader, uint32_t node)

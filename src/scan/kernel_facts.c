@@ -8,6 +8,29 @@
 #include "scan/cpp_literal.h"
 #include "scan/lexer.h"
 
+bool tdm_kernel_is_decision(const struct tdm_syntax *syntax, uint32_t node)
+{
+	switch (tdm_node_kind(syntax, node)) {
+	case TDM_SYN_if_statement:
+	case TDM_SYN_for_statement:
+	case TDM_SYN_for_range_loop:
+	case TDM_SYN_while_statement:
+	case TDM_SYN_do_statement:
+	case TDM_SYN_catch_clause:
+	case TDM_SYN_conditional_expression:
+		return true;
+	case TDM_SYN_case_statement:
+		return tdm_node_with_role(syntax, node, TDM_ROLE_value) != TDM_NODE_NONE;
+	case TDM_SYN_binary_expression: {
+		struct tdm_str sign = tdm_node_text(syntax, tdm_node_with_role(syntax, node, TDM_ROLE_operator));
+		return tdm_str_is(sign, "&&") || tdm_str_is(sign, "||") || tdm_str_is(sign, "and") ||
+		       tdm_str_is(sign, "or");
+	}
+	default:
+		return false;
+	}
+}
+
 static struct tdm_str copy_of(struct tdm_kernel_reader *reader, struct tdm_str text)
 {
 	const char *copy = tdm_arena_text(reader->arena, text);

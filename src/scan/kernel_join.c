@@ -3,7 +3,9 @@
 
 #include <errno.h>
 
-enum { SOURCES_MAX = 8, USES_MAX = 2000000 /* of all kernels */ };
+#include "base/buf.h"
+
+enum { SOURCES_MAX = 16, USES_MAX = 2000000 /* of all kernels */ };
 
 static const struct tdm_expr *field_or_nothing(const struct tdm_expr *object, const char *name)
 {
@@ -27,12 +29,30 @@ static const struct tdm_expr *args_of_config(const struct tdm_expr *config)
 	return is_nested ? config->args[0] : config;
 }
 
-static struct tdm_kernel_args args_of(const struct tdm_scan_kernel *kernel, const struct tdm_settings *settings)
+/* A list to which a function may have added something: nothing at its end. */
+static const struct tdm_expr *opened(struct tdm_arena *arena, const struct tdm_expr *list)
 {
-	struct tdm_kernel_args args = { &tdm_expr_nothing, &tdm_expr_nothing, &tdm_expr_nothing, settings };
+	const struct tdm_expr **items =
+		list->op == TDM_EXPR_LIST ? tdm_arena_take(arena, sizeof *items * (list->arg_count + 1)) : NULL;
+	if (items == NULL)
+		return &tdm_expr_nothing;
+	if (list->arg_count != 0)
+		memcpy(items, list->args, sizeof *items * list->arg_count);
+	items[list->arg_count] = &tdm_expr_nothing;
+	return tdm_expr_make(arena, TDM_EXPR_LIST, (struct tdm_str){ "", 0 }, items, list->arg_count + 1);
+}
+
+static struct tdm_kernel_args args_of(
+	const struct tdm_scan_kernel *kernel, const struct tdm_settings *settings, struct tdm_arena *arena)
+{
+	struct tdm_kernel_args args = { &tdm_expr_nothing, &tdm_expr_nothing, &tdm_expr_nothing, settings, arena };
 	const struct tdm_expr *object = kernel->object;
-	if (object == NULL || object->op != TDM_EXPR_OBJECT || tdm_expr_field(object, "is_changed") != NULL)
+	if (object == NULL || object->op != TDM_EXPR_OBJECT)
 		return args;
+	if (tdm_expr_field(object, "is_changed") != NULL) { /* arguments may have moved; names have not */
+		args.bindings = opened(arena, field_or_nothing(object, "dfb_bindings"));
+		return args;
+	}
 	const struct tdm_expr *config = field_or_nothing(object, "config");
 	bool is_call = tdm_str_is(object->text, "CreateKernel");
 	args.positional = is_call ? args_of_config(config) : field_or_nothing(object, "compile_time_args");
@@ -60,28 +80,75 @@ static int refuse(struct tdm_scan *scan, struct tdm_scan_kernel *kernel, enum td
 	return 0;
 }
 
-/* The paths that a kernel's source may have: one, or those of a choice. False when one of them is no constant. */
-struct sources {
-	const struct tdm_expr *list[SOURCES_MAX];
+/* The paths that a kernel's source may have: one, or those of a choice. */
+struct paths {
+	struct tdm_str list[SOURCES_MAX];
 	size_t count;
 };
 
-static bool find_sources(const struct tdm_expr *source, struct sources *sources, uint32_t depth)
+static bool add_path(struct paths *paths, struct tdm_str path)
 {
-	if (source == NULL || depth == SOURCES_MAX)
+	for (size_t i = 0; i < paths->count; i++)
+		if (tdm_str_eq(paths->list[i], path))
+			return true;
+	if (paths->count == SOURCES_MAX)
 		return false;
-	if (source->op == TDM_EXPR_CHOOSE)
-		return find_sources(source->args[1], sources, depth + 1) &&
-		       find_sources(source->args[2], sources, depth + 1);
-	if (source->op == TDM_EXPR_LIST && source->arg_count == 1)
-		return find_sources(source->args[0], sources, depth + 1);
-	if (source->op != TDM_EXPR_STRING || sources->count == SOURCES_MAX)
-		return false;
-	sources->list[sources->count++] = source;
+	paths->list[paths->count++] = path;
 	return true;
 }
 
-/* Both lists in one. All of it is conditional: one of the sources is used, nobody knows which. */
+static bool is_null(const struct tdm_expr *expr)
+{
+	return (expr->op == TDM_EXPR_NAME && tdm_str_is(expr->text, "nullptr")) ||
+	       (expr->op == TDM_EXPR_LIST && expr->arg_count == 0);
+}
+
+static bool find_paths(struct tdm_arena *arena, const struct tdm_expr *source, struct paths *paths, uint32_t depth);
+
+/* folder / "name", or "begin" + "end": each of the first with each of the second. */
+static bool find_joined(struct tdm_arena *arena, const struct tdm_expr *source, struct paths *paths, uint32_t depth)
+{
+	struct paths first = { .count = 0 }, second = { .count = 0 };
+	if (!find_paths(arena, source->args[0], &first, depth) || !find_paths(arena, source->args[1], &second, depth))
+		return false;
+	for (size_t i = 0; i < first.count * second.count; i++) {
+		struct tdm_str a = first.list[i / second.count], b = second.list[i % second.count];
+		bool has_slash = a.len != 0 && a.ptr[a.len - 1] == '/';
+		struct tdm_buf buf;
+		tdm_buf_init(&buf);
+		tdm_buf_printf(&buf, "%.*s%s%.*s", TDM_STR_ARG(a),
+			source->op == TDM_EXPR_DIVIDE && !has_slash ? "/" : "", TDM_STR_ARG(b));
+		const char *joined = tdm_buf_failed(&buf) ? NULL : tdm_arena_text(arena, tdm_buf_str(&buf));
+		tdm_buf_done(&buf);
+		if (joined == NULL || !add_path(paths, tdm_str_of(joined)))
+			return false;
+	}
+	return true;
+}
+
+/* False when one of them is no constant. A kernel that may not be there at all, "wide ? path : nullptr", has the rest.
+ */
+static bool find_paths(struct tdm_arena *arena, const struct tdm_expr *source, struct paths *paths, uint32_t depth)
+{
+	if (source == NULL || depth++ == SOURCES_MAX)
+		return false;
+	switch ((enum tdm_expr_op)source->op) {
+	case TDM_EXPR_STRING:
+		return add_path(paths, source->text);
+	case TDM_EXPR_CHOOSE:
+		return (is_null(source->args[1]) || find_paths(arena, source->args[1], paths, depth)) &&
+		       (is_null(source->args[2]) || find_paths(arena, source->args[2], paths, depth));
+	case TDM_EXPR_LIST:
+		return source->arg_count == 1 && find_paths(arena, source->args[0], paths, depth);
+	case TDM_EXPR_ADD:
+	case TDM_EXPR_DIVIDE:
+		return find_joined(arena, source, paths, depth);
+	default:
+		return false;
+	}
+}
+
+/* Both lists in one: the host takes one source or the other. */
 static const struct tdm_kernel_uses *joined_uses(
 	struct tdm_arena *arena, const struct tdm_kernel_uses *a, const struct tdm_kernel_uses *b)
 {
@@ -95,8 +162,6 @@ static const struct tdm_kernel_uses *joined_uses(
 		memcpy(list, a->list, sizeof *list * a->count);
 	if (b->count != 0)
 		memcpy(list + a->count, b->list, sizeof *list * b->count);
-	for (size_t i = 0; i < both->count; i++)
-		list[i].is_conditional = true;
 	return both;
 }
 
@@ -110,8 +175,9 @@ static int join_source(struct tdm_kernel_index *index, struct tdm_scan_kernel *k
 	uint32_t file = tdm_kernel_index_file(index, path, kernel->file, &is_ambiguous);
 	if (file == UINT32_MAX)
 		return refuse(scan, kernel, is_ambiguous ? TDM_UNJUDGED_SEVERAL_FILES : TDM_UNJUDGED_NO_FILE);
-	kernel->source_file = before == NULL ? file + 1 : 0;
-	kernel->code = before == NULL ? scan->files[file].code : NULL;
+	kernel->sources[kernel->source_count++] = file;
+	kernel->source_file = kernel->source_count == 1 ? file + 1 : 0;
+	kernel->code = kernel->source_count == 1 ? scan->files[file].code : NULL;
 	if (scan->files[file].code == NULL)
 		return refuse(scan, kernel, TDM_UNJUDGED_NOT_PARSED);
 	if (index->use_count > USES_MAX)
@@ -126,13 +192,17 @@ static int join_source(struct tdm_kernel_index *index, struct tdm_scan_kernel *k
 static int join_kernel(
 	struct tdm_kernel_index *index, struct tdm_scan_kernel *kernel, const struct tdm_settings *settings)
 {
-	struct tdm_kernel_args args = args_of(kernel, settings);
-	struct sources sources = { .count = 0 };
-	if (!find_sources(kernel->source_expr, &sources, 0))
+	struct tdm_kernel_args args = args_of(kernel, settings, &index->scan->arena);
+	struct paths paths = { .count = 0 };
+	if (!find_paths(&index->scan->arena, kernel->source_expr, &paths, 0) || paths.count == 0)
 		return refuse(index->scan, kernel, TDM_UNJUDGED_NO_PATH);
+	uint32_t *sources = tdm_arena_take(&index->scan->arena, sizeof *sources * paths.count);
+	if (sources == NULL)
+		return -ENOMEM;
+	kernel->sources = sources;
 	int err = 0;
-	for (size_t i = 0; i < sources.count && err == 0; i++)
-		err = join_source(index, kernel, &args, sources.list[i]->text);
+	for (size_t i = 0; i < paths.count && err == 0; i++)
+		err = join_source(index, kernel, &args, paths.list[i]);
 	return err;
 }
 

@@ -2,12 +2,14 @@
  * Host and kernels compared, program by program. A mismatch is reported only when it is certain; for each kind of
  * mismatch that means:
  *
- *   - nobody pushes: the wait always happens, and every kernel of the program is understood in full;
- *   - not created: the operation always happens, and all buffers of the program are known;
- *   - too many pages: the operation always happens, and the pages of the buffer are known.
+ *   - nobody pushes: the wait happens, and every kernel of the program is understood in full;
+ *   - not created: the operation happens, and all buffers of the program are known;
+ *   - too many pages: the operation happens, and the pages of the buffer are known;
+ *   - not bound: the operation is compiled, and all bindings of the kernel are known.
  */
 #include "scan/kernel_code.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/reserve.h"
@@ -22,6 +24,8 @@ struct program {
 	size_t first;  /* of its mismatches in the list */
 	uint64_t work; /* buffers and uses that were compared */
 	struct tdm_mismatches *mismatches;
+	struct tdm_kernel_verdict *verdicts; /* of the file's kernels */
+	struct tdm_kernel_verdict *verdict;  /* of the one that is judged */
 	int err;
 };
 
@@ -31,6 +35,14 @@ enum { MISMATCHES_MAX = 1000 /* of one program */ };
 static void count_unjudged(struct program *program, enum tdm_mismatch_kind kind, enum tdm_unjudged why)
 {
 	program->mismatches->unjudged[kind][why]++;
+	program->verdict->unjudged++;
+	program->verdict->reasons |= (uint16_t)(1u << why);
+}
+
+static void count_judged(struct program *program, enum tdm_mismatch_kind kind)
+{
+	program->mismatches->judged[kind]++;
+	program->verdict->judged++;
 }
 
 static bool is_same_buffer(const struct tdm_kernel_use *a, const struct tdm_kernel_use *b)
@@ -145,7 +157,7 @@ static void judge_pushes(struct program *program, uint32_t kernel, const struct 
 	const enum tdm_mismatch_kind kind = TDM_MISMATCH_NOBODY_PUSHES;
 	const struct tdm_scan_buffer *buffer = first_buffer(program, use);
 	if (is_pushed(program, use))
-		program->mismatches->judged[kind]++;
+		count_judged(program, kind);
 	else if (program->gaps != 0)
 		count_unjudged(program, kind, first_gap(program->gaps));
 	else if (use->is_conditional)
@@ -153,7 +165,7 @@ static void judge_pushes(struct program *program, uint32_t kernel, const struct 
 	else if (buffer != NULL && is_remote(buffer))
 		count_unjudged(program, kind, TDM_UNJUDGED_ELSEWHERE);
 	else {
-		program->mismatches->judged[kind]++;
+		count_judged(program, kind);
 		report(program,
 			(struct tdm_mismatch){ kind, program->file_idx, kernel, use, buffer, TDM_BYTES_UNKNOWN });
 	}
@@ -169,17 +181,30 @@ static bool is_created_beside(struct program *program, const struct tdm_kernel_u
 	return false;
 }
 
+/* A name that is bound to nothing does not compile, whatever condition it is under but one of the preprocessor. */
+static void judge_binding(struct program *program, uint32_t kernel, const struct tdm_kernel_use *use)
+{
+	const enum tdm_mismatch_kind kind = TDM_MISMATCH_NOT_BOUND;
+	if (strncmp(use->name, "dfb::", 5) == 0 && use->is_optional) {
+		count_unjudged(program, kind, TDM_UNJUDGED_CONDITIONAL);
+		return;
+	}
+	count_judged(program, kind);
+	if (strncmp(use->name, "dfb::", 5) == 0)
+		report(program, (struct tdm_mismatch){ kind, program->file_idx, kernel, use, NULL, TDM_BYTES_UNKNOWN });
+}
+
 static void judge_creation(struct program *program, uint32_t kernel, const struct tdm_kernel_use *use)
 {
 	const enum tdm_mismatch_kind kind = TDM_MISMATCH_NOT_CREATED;
 	if (first_buffer(program, use) != NULL)
-		program->mismatches->judged[kind]++;
+		count_judged(program, kind);
 	else if (!program->knows_buffers || is_created_beside(program, use))
 		count_unjudged(program, kind, TDM_UNJUDGED_HOST_BUFFERS);
 	else if (use->is_conditional)
 		count_unjudged(program, kind, TDM_UNJUDGED_CONDITIONAL);
 	else {
-		program->mismatches->judged[kind]++;
+		count_judged(program, kind);
 		report(program, (struct tdm_mismatch){ kind, program->file_idx, kernel, use, NULL, TDM_BYTES_UNKNOWN });
 	}
 }
@@ -227,6 +252,17 @@ static uint64_t most_pages(const struct tdm_scan_buffer *buffer)
 	return pages != INT64_MAX ? (uint64_t)pages : TDM_BYTES_UNKNOWN;
 }
 
+/* Whether a circular buffer of the program may have any index. */
+static bool has_unknown_index(const struct program *program)
+{
+	for (size_t i = 0; i < program->file->buffer_count; i++) {
+		const struct tdm_scan_buffer *buffer = &program->file->buffers[i];
+		if (buffer->program == program->number && buffer->kind == TDM_KIND_CB && buffer->index < 0)
+			return true;
+	}
+	return false;
+}
+
 static void judge_pages(struct program *program, uint32_t kernel, const struct tdm_kernel_use *use)
 {
 	const enum tdm_mismatch_kind kind = TDM_MISMATCH_TOO_MANY_PAGES;
@@ -245,11 +281,13 @@ static void judge_pages(struct program *program, uint32_t kernel, const struct t
 	if (most == TDM_BYTES_UNKNOWN || use->pages_min == INT64_MIN || use->pages_max == INT64_MAX)
 		count_unjudged(program, kind, TDM_UNJUDGED_NO_PAGES);
 	else if (use->pages_min <= 0 || (uint64_t)use->pages_min <= most)
-		program->mismatches->judged[kind]++;
+		count_judged(program, kind);
+	else if (use->index >= 0 && has_unknown_index(program))
+		count_unjudged(program, kind, TDM_UNJUDGED_HOST_BUFFERS);
 	else if (use->is_conditional)
 		count_unjudged(program, kind, TDM_UNJUDGED_CONDITIONAL);
 	else {
-		program->mismatches->judged[kind]++;
+		count_judged(program, kind);
 		report(program, (struct tdm_mismatch){ kind, program->file_idx, kernel, use, largest, most });
 	}
 }
@@ -257,6 +295,8 @@ static void judge_pages(struct program *program, uint32_t kernel, const struct t
 static void judge_kernel(struct program *program, uint32_t number)
 {
 	const struct tdm_scan_kernel *kernel = &program->file->kernels[number];
+	program->verdict = &program->verdicts[number];
+	program->verdict->reasons |= kernel->uses->gaps;
 	for (size_t i = 0; i < kernel->uses->count; i++) {
 		const struct tdm_kernel_use *use = &kernel->uses->list[i];
 		if (!is_known(use) || program->work > WORK_MAX) {
@@ -265,6 +305,10 @@ static void judge_kernel(struct program *program, uint32_t number)
 				count_unjudged(program, (enum tdm_mismatch_kind)kind, why);
 			continue;
 		}
+		if (use->index < 0)
+			judge_binding(program, number, use);
+		if (strncmp(use->name, "dfb::", 5) == 0)
+			continue;
 		if (use->action == TDM_KERNEL_WAIT)
 			judge_pushes(program, number, use);
 		judge_creation(program, number, use);
@@ -309,25 +353,41 @@ static int judge_program(struct program *program)
 	return program->err;
 }
 
+/* Room for the verdicts of all kernels. */
+static int take_verdicts(const struct tdm_scan *scan, struct tdm_mismatches *mismatches)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < scan->file_count; i++)
+		count += scan->files[i].kernel_count;
+	mismatches->verdicts = calloc(count + 1, sizeof *mismatches->verdicts);
+	mismatches->verdict_count = mismatches->verdicts != NULL ? count : 0;
+	return mismatches->verdicts != NULL ? 0 : -ENOMEM;
+}
+
 int tdm_kernels_match(const struct tdm_scan *scan, struct tdm_mismatches *mismatches)
 {
-	for (uint32_t i = 0; i < scan->file_count; i++)
-		for (uint32_t k = 0; k < scan->files[i].program_count && scan->files[i].kernel_count != 0; k++) {
+	int err = take_verdicts(scan, mismatches);
+	struct tdm_kernel_verdict *verdicts = mismatches->verdicts;
+	for (uint32_t i = 0; i < scan->file_count && err == 0; i++) {
+		const struct tdm_scan_file *file = &scan->files[i];
+		for (uint32_t k = 0; k < file->program_count && file->kernel_count != 0 && err == 0; k++) {
 			struct program program = { .scan = scan,
-				.file = &scan->files[i],
+				.file = file,
 				.file_idx = i,
 				.number = k,
 				.first = mismatches->count,
-				.mismatches = mismatches };
-			int err = judge_program(&program);
-			if (err != 0)
-				return err;
+				.mismatches = mismatches,
+				.verdicts = verdicts };
+			err = judge_program(&program);
 		}
-	return 0;
+		verdicts += file->kernel_count;
+	}
+	return err;
 }
 
 void tdm_mismatches_done(struct tdm_mismatches *mismatches)
 {
 	free(mismatches->list);
+	free(mismatches->verdicts);
 	*mismatches = (struct tdm_mismatches){ 0 };
 }

@@ -123,3 +123,14 @@ uint32_t tdm_kernel_op_count(const struct tdm_kernel_code *code, enum tdm_kernel
 {
 	return code->op_count[action][TDM_KERNEL_BY_FUNCTION] + code->op_count[action][TDM_KERNEL_BY_METHOD];
 }
+
+bool tdm_kernel_begins_with(struct tdm_str text, const char *prefix)
+{
+	size_t len = strlen(prefix);
+	return text.len > len && memcmp(text.ptr, prefix, len) == 0;
+}
+
+struct tdm_str tdm_kernel_after(struct tdm_str text, size_t skip)
+{
+	return (struct tdm_str){ text.ptr + skip, text.len - skip };
+}

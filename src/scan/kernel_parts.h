@@ -13,10 +13,15 @@
 struct tdm_kernel_variable {
 	struct tdm_str name; /* of the text */
 	const struct tdm_expr *value;
-	uint32_t end;      /* the node at which its scope ends */
-	uint32_t shadowed; /* the variable that had the same name before; UINT32_MAX: none */
-	bool is_buffer;    /* it is declared as an object with wait_front() and so on */
+	uint32_t end;                 /* the node at which its scope ends */
+	uint32_t shadowed;            /* the variable that had the same name before; UINT32_MAX: none */
+	bool is_buffer;               /* it is declared as an object with wait_front() and so on */
+	bool is_constant;             /* const, constexpr or a parameter */
+	const struct tdm_expr *first; /* what it is declared with; NULL: nothing, or it is a parameter */
 };
+
+/* The `number` of a NAME or CALL whose value is only known when the kernel runs. */
+enum { TDM_KERNEL_AT_RUN_TIME = 1 };
 
 struct tdm_kernel_reader {
 	struct tdm_file_walk *walk;
@@ -25,15 +30,22 @@ struct tdm_kernel_reader {
 	struct tdm_kernel_code *code;
 	struct tdm_kernel_variable *variables;
 	size_t variable_count, variable_cap;
-	struct tdm_map by_name;  /* hash of a name: its innermost variable */
-	struct tdm_map changing; /* hashes of names that something assigns to */
-	uint32_t preproc;        /* #ifs around the current node */
-	const bool *is_in_if;    /* lines that are in an #if which the text does not show; NULL: none */
+	struct tdm_map by_name;    /* hash of a name: its innermost variable */
+	struct tdm_map changing;   /* hashes of names that something assigns to, and how (kernel_values.c) */
+	struct tdm_map references; /* parameters that are references to numbers */
+	uint32_t preproc;          /* #ifs around the current node */
+	bool wants_constants;      /* an expression decides a branch: what a variable held once is not enough */
+	const bool *is_in_if;      /* lines that are in an #if which the text does not show; NULL: none */
 };
 
-/* kernel_scope.c: variables. */
+/* kernel_values.c: variables that change. */
 /* Marks the names that something in the file assigns to, so that their first value is not taken for the only one. */
 int tdm_kernel_mark_changing(struct tdm_kernel_reader *reader);
+/* The values that a variable may have between the nodes `from` and `end`, as a choice; NULL when they are not known. */
+const struct tdm_expr *tdm_kernel_one_of(struct tdm_kernel_reader *reader, struct tdm_str name,
+	const struct tdm_expr *first, uint32_t from, uint32_t end);
+
+/* kernel_scope.c: variables. */
 /* Adds what a node declares, until the node `end`; other nodes declare nothing. 0 or -ENOMEM. */
 int tdm_kernel_declare(struct tdm_kernel_reader *reader, uint32_t node, uint32_t end);
 /* Adds a parameter of a function or template. */
@@ -41,6 +53,8 @@ int tdm_kernel_declare_parameter(struct tdm_kernel_reader *reader, uint32_t node
 /* The value of a variable that has none, or more than one. It is no constant of another file, whatever its name: its
  * `opaque` is not NULL. */
 const struct tdm_expr *tdm_kernel_unknown(const struct tdm_kernel_reader *reader, struct tdm_str name);
+/* The same for a value that is only known at run time. */
+const struct tdm_expr *tdm_kernel_at_run_time(const struct tdm_kernel_reader *reader, struct tdm_str name);
 /* Forgets the variables whose scope ends before `node`. */
 void tdm_kernel_leave_scopes(struct tdm_kernel_reader *reader, uint32_t node);
 
@@ -56,6 +70,18 @@ uint32_t tdm_kernel_last_name(const struct tdm_syntax *syntax, uint32_t node);
 /* The template arguments of a callee; TDM_NODE_NONE when it has none. */
 uint32_t tdm_kernel_template_args(const struct tdm_syntax *syntax, uint32_t node);
 
+/* kernel_condition.c: whether what is in a branch happens. A condition is an expression, or NULL: always. */
+enum tdm_kernel_chance { TDM_KERNEL_NEVER, TDM_KERNEL_MAY_HAPPEN, TDM_KERNEL_HAPPENS };
+/* The condition of a branch of an `if`: its own, or that it is false. */
+const struct tdm_expr *tdm_kernel_branch(struct tdm_kernel_reader *reader, uint32_t node, bool is_else);
+const struct tdm_expr *tdm_kernel_not(struct tdm_arena *arena, const struct tdm_expr *condition);
+const struct tdm_expr *tdm_kernel_both(struct tdm_arena *arena, const struct tdm_expr *a, const struct tdm_expr *b);
+/* Of a condition with the host's arguments put in. */
+enum tdm_kernel_chance tdm_kernel_chance_of(const struct tdm_expr *condition, const struct tdm_settings *settings);
+
+/* kernel_errors.c: whether a place that does not parse hides nothing. `is_before_body`: of a function, or outside. */
+bool tdm_kernel_is_plain_error(const struct tdm_kernel_reader *reader, uint32_t node, bool is_before_body);
+
 /* kernel_read.c: reads a tree into `code`, which is zeroed but for `is_whole`. `is_in_if`: see above. *has_ops: whether
  * there is an operation on something that is surely a buffer. */
 int tdm_kernel_read_code(struct tdm_file_walk *walk, const bool *is_in_if, struct tdm_kernel_code *code, bool *has_ops);
@@ -67,6 +93,7 @@ int tdm_kernel_read_variants(struct tdm_file_walk *walk, struct tdm_kernel_code 
 /* Adds the functions and constants of another reading of the same file. 0 or -ENOMEM. */
 int tdm_kernel_add_code(struct tdm_kernel_code *code, const struct tdm_kernel_code *more, struct tdm_arena *arena);
 int tdm_kernel_add_constant(struct tdm_kernel_reader *reader, struct tdm_str name, const struct tdm_expr *value);
+bool tdm_kernel_is_decision(const struct tdm_syntax *syntax, uint32_t node); /* it adds 1 to the complexity */
 int tdm_kernel_read_enumerators(struct tdm_kernel_reader *reader, uint32_t list);
 int tdm_kernel_read_macro(struct tdm_kernel_reader *reader, uint32_t node); /* one that is a number */
 int tdm_kernel_read_function_macro(struct tdm_kernel_reader *reader, uint32_t node);
@@ -75,6 +102,8 @@ void tdm_kernel_finish(struct tdm_kernel_reader *reader); /* sizes, and order */
 void tdm_kernel_settle(struct tdm_kernel_code *code, struct tdm_arena *arena);
 
 /* kernel_names.c */
+bool tdm_kernel_begins_with(struct tdm_str text, const char *prefix); /* and there is more of it */
+struct tdm_str tdm_kernel_after(struct tdm_str text, size_t skip);
 bool tdm_kernel_is_buffer_type(struct tdm_str name); /* CircularBuffer, DataflowBuffer, CB */
 bool tdm_kernel_action_of(struct tdm_str name, bool is_method, uint8_t *action); /* false: it is no operation */
 bool tdm_kernel_is_mover(struct tdm_str name);                                   /* its name speaks of moving pages */
@@ -143,7 +172,21 @@ struct tdm_kernel_args {
 	const struct tdm_expr *named;      /* a LIST of LISTs of a STRING and a value, or nothing */
 	const struct tdm_expr *bindings;   /* a LIST of OBJECTs: DFBBinding; or nothing */
 	const struct tdm_settings *settings;
+	struct tdm_arena *arena; /* for values that are put together */
 };
+
+/* kernel_args.c */
+/* What the host gives for a call that asks for one of its arguments; NULL when that is unknown. */
+const struct tdm_expr *tdm_kernel_host_value(const struct tdm_kernel_args *given, const struct tdm_expr *call);
+/* The value of a named argument in {{"name", value}, ...} or in a choice of those; NULL when there is none. `depth`: 0
+ */
+const struct tdm_expr *tdm_kernel_named_value(
+	const struct tdm_kernel_args *given, const struct tdm_expr *list, struct tdm_str name, uint32_t depth);
+/* The same call as one whose value is only known at run time. */
+const struct tdm_expr *tdm_kernel_runtime_value(const struct tdm_kernel_args *given, const struct tdm_expr *call);
+/* The dataflow buffer that "dfb::name" is bound to. NULL when it is not known; *is_unbound: surely none. */
+const struct tdm_expr *tdm_kernel_bound_buffer(
+	const struct tdm_kernel_args *given, struct tdm_str accessor, bool *is_unbound);
 
 /* The uses of the kernel in `file` with the host's arguments; in `arena`. NULL when out of memory. */
 const struct tdm_kernel_uses *tdm_kernel_expand(

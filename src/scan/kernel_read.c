@@ -20,20 +20,23 @@ struct region {
 	/* what holds again after a function */
 	int64_t function;
 	uint32_t conditions, loops;
+	const struct tdm_expr *condition, *own; /* that around it, and what it adds; NULL: none */
 	bool was_left;
+	uint32_t if_node; /* the `if` that it is; TDM_NODE_NONE */
 };
 
 struct reading {
 	struct tdm_kernel_reader part;
 	struct region *regions;
 	size_t region_count, region_cap;
-	int64_t function;           /* in the file's list; NO_FUNCTION */
-	uint32_t conditions, loops; /* around the current node, in its function */
-	bool was_left;              /* a branch before this may have left the function */
-	uint32_t body;              /* the node at which the body of the last function begins */
-	uint32_t template_params;   /* of the definition that comes next; TDM_NODE_NONE */
-	uint32_t template_target;   /* that definition */
-	uint32_t lambda;            /* a lambda that comes next and has a name; TDM_NODE_NONE */
+	int64_t function;                 /* in the file's list; NO_FUNCTION */
+	uint32_t conditions, loops;       /* around the current node, in its function */
+	const struct tdm_expr *condition; /* of the ifs around it; NULL: always */
+	bool was_left;                    /* a branch before this may have left the function */
+	uint32_t body;                    /* the node at which the body of the last function begins */
+	uint32_t template_params;         /* of the definition that comes next; TDM_NODE_NONE */
+	uint32_t template_target;         /* that definition */
+	uint32_t lambda;                  /* a lambda that comes next and has a name; TDM_NODE_NONE */
 	struct tdm_str lambda_name;
 	bool has_certain_op; /* an operation that cannot be one of another container */
 };
@@ -48,6 +51,8 @@ static int open_region(struct reading *reading, struct region region)
 	region.conditions = reading->conditions;
 	region.loops = reading->loops;
 	region.was_left = reading->was_left;
+	region.condition = reading->condition;
+	reading->condition = tdm_kernel_both(reading->part.arena, reading->condition, region.own);
 	reading->conditions += region.is_condition;
 	reading->loops += region.is_loop;
 	reading->part.preproc += region.is_preproc;
@@ -62,6 +67,7 @@ static void leave_regions(struct reading *reading, uint32_t node)
 		reading->function = region->function;
 		reading->conditions = region->conditions;
 		reading->loops = region->loops;
+		reading->condition = region->condition;
 		reading->part.preproc -= region->is_preproc;
 		if (region->is_function || region->is_loop)
 			reading->was_left = region->was_left;
@@ -113,6 +119,12 @@ static const struct tdm_expr *parameters_of(struct reading *reading, uint32_t li
 	return tdm_expr_make(arena, TDM_EXPR_LIST, (struct tdm_str){ "", 0 }, items, count);
 }
 
+static bool is_variadic(const struct tdm_syntax *syntax, uint32_t list)
+{
+	struct tdm_str text = tdm_node_text(syntax, list);
+	return list != TDM_NODE_NONE && memmem(text.ptr, text.len, "...", 3) != NULL;
+}
+
 static int declare_parameters(struct reading *reading, uint32_t list, uint32_t end)
 {
 	int err = 0;
@@ -122,9 +134,11 @@ static int declare_parameters(struct reading *reading, uint32_t list, uint32_t e
 	return err;
 }
 
-static bool is_main(struct tdm_str name)
+static bool is_main(struct tdm_str name, struct tdm_str definition)
 {
-	return tdm_str_is(name, "kernel_main") || tdm_str_is(name, "MAIN");
+	static const char mark[] = "TT_KERNEL ";
+	return tdm_str_is(name, "kernel_main") || tdm_str_is(name, "MAIN") ||
+	       (definition.len > sizeof mark && memcmp(definition.ptr, mark, sizeof mark - 1) == 0);
 }
 
 static int add_function(struct reading *reading, struct tdm_kernel_function function, uint32_t end)
@@ -132,13 +146,15 @@ static int add_function(struct reading *reading, struct tdm_kernel_function func
 	struct tdm_kernel_code *code = reading->part.code;
 	int err = tdm_reserve(&code->functions, &code->function_cap, code->function_count + 1, sizeof *code->functions);
 	if (err == 0)
-		err = open_region(reading, (struct region){ .end = end, .is_scope = true, .is_function = true });
+		err = open_region(reading,
+			(struct region){ .end = end, .is_scope = true, .is_function = true, .if_node = TDM_NODE_NONE });
 	if (err != 0)
 		return err;
 	function.is_conditional = reading->part.preproc != 0;
-	code->has_main |= is_main(function.name);
+	code->has_main |= function.is_main;
 	reading->function = (int64_t)code->function_count;
 	reading->conditions = reading->loops = 0;
+	reading->condition = NULL;
 	reading->was_left = false;
 	code->functions[code->function_count++] = function;
 	return 0;
@@ -170,7 +186,9 @@ static int enter_function(struct reading *reading, uint32_t node)
 		.line = tdm_walk_node_line(reading->part.walk, node),
 		.template_params = parameters_of(reading, templates),
 		.params = parameters_of(reading, list),
+		.is_variadic = is_variadic(syntax, list),
 	};
+	function.is_main = is_main(function.name, tdm_node_text(syntax, node));
 	int err = add_function(reading, function, end);
 	reading->body = tdm_node_with_role(syntax, node, TDM_ROLE_body);
 	if (err == 0)
@@ -193,11 +211,14 @@ static int enter_lambda(struct reading *reading, uint32_t node)
 			.is_lambda = true,
 			.template_params = parameters_of(reading, TDM_NODE_NONE),
 			.params = parameters_of(reading, list),
+			.is_variadic = is_variadic(syntax, list),
 		};
 		err = add_function(reading, function, end);
 	} else {
 		reading->part.code->complexity++;
-		err = open_region(reading, (struct region){ .end = end, .is_scope = true, .is_condition = true });
+		err = open_region(reading,
+			(struct region){
+				.end = end, .is_scope = true, .is_condition = true, .if_node = TDM_NODE_NONE });
 	}
 	return err != 0 ? err : declare_parameters(reading, list, end);
 }
@@ -213,6 +234,8 @@ static int add_step(struct reading *reading, struct tdm_kernel_step step)
 	const bool *is_in_if = reading->part.is_in_if;
 	step.is_conditional =
 		reading->conditions != 0 || reading->was_left || (is_in_if != NULL && is_in_if[step.line]);
+	step.is_in_preproc = reading->part.preproc != 0 || (is_in_if != NULL && is_in_if[step.line]);
+	step.condition = reading->condition;
 	step.in_loop = reading->loops != 0;
 	function->steps[function->step_count++] = step;
 	return 0;
@@ -329,29 +352,6 @@ static int read_declaration(struct reading *reading, uint32_t node)
 	return err != 0 ? err : read_construction(reading, node);
 }
 
-static bool is_decision(const struct tdm_syntax *syntax, uint32_t node)
-{
-	switch (tdm_node_kind(syntax, node)) {
-	case TDM_SYN_if_statement:
-	case TDM_SYN_for_statement:
-	case TDM_SYN_for_range_loop:
-	case TDM_SYN_while_statement:
-	case TDM_SYN_do_statement:
-	case TDM_SYN_catch_clause:
-	case TDM_SYN_conditional_expression:
-		return true;
-	case TDM_SYN_case_statement:
-		return tdm_node_with_role(syntax, node, TDM_ROLE_value) != TDM_NODE_NONE;
-	case TDM_SYN_binary_expression: {
-		struct tdm_str sign = tdm_node_text(syntax, tdm_node_with_role(syntax, node, TDM_ROLE_operator));
-		return tdm_str_is(sign, "&&") || tdm_str_is(sign, "||") || tdm_str_is(sign, "and") ||
-		       tdm_str_is(sign, "or");
-	}
-	default:
-		return false;
-	}
-}
-
 /* The guard of a header: an #ifndef around all of it. */
 static bool is_guard(const struct tdm_syntax *syntax, uint32_t node)
 {
@@ -363,7 +363,7 @@ static bool is_guard(const struct tdm_syntax *syntax, uint32_t node)
 static struct region region_of(const struct tdm_syntax *syntax, uint32_t node)
 {
 	const struct tdm_node *at = tdm_node_at(syntax, node);
-	struct region region = { .end = at->next };
+	struct region region = { .end = at->next, .if_node = TDM_NODE_NONE };
 	bool is_branch = at->role == TDM_ROLE_consequence || at->role == TDM_ROLE_alternative;
 	switch ((enum tdm_syntax_kind)at->kind) {
 	case TDM_SYN_preproc_if:
@@ -389,6 +389,7 @@ static struct region region_of(const struct tdm_syntax *syntax, uint32_t node)
 	case TDM_SYN_if_statement:
 		region.is_scope = true;
 		region.is_condition = is_branch;
+		region.if_node = node;
 		return region;
 	case TDM_SYN_case_statement:
 	case TDM_SYN_catch_clause:
@@ -401,11 +402,43 @@ static struct region region_of(const struct tdm_syntax *syntax, uint32_t node)
 	}
 }
 
+/* A branch of an `if` has a condition that can be read; other branches only may happen. */
+static void read_branch(struct reading *reading, uint32_t node, struct region *region)
+{
+	const struct tdm_syntax *syntax = reading->part.syntax;
+	uint32_t parent =
+		reading->region_count != 0 ? reading->regions[reading->region_count - 1].if_node : TDM_NODE_NONE;
+	if (!region->is_condition || parent == TDM_NODE_NONE)
+		return;
+	bool is_else = tdm_node_with_role(syntax, parent, TDM_ROLE_alternative) == node;
+	if (!is_else && tdm_node_with_role(syntax, parent, TDM_ROLE_consequence) != node)
+		return;
+	region->own = tdm_kernel_branch(&reading->part, parent, is_else);
+	region->is_condition = false;
+}
+
+/* What comes after a branch that is left early happens if its condition is false. */
+static void guard_rest(struct reading *reading, bool is_return)
+{
+	struct tdm_arena *arena = reading->part.arena;
+	const struct tdm_expr *inner = NULL; /* what led here from the region */
+	for (size_t i = reading->region_count; i-- != 0;) {
+		struct region *region = &reading->regions[i];
+		if (region->is_function || (region->is_loop && !is_return))
+			break;
+		inner = tdm_kernel_both(arena, region->own, inner);
+		if (inner != NULL)
+			region->condition = tdm_kernel_both(arena, region->condition, tdm_kernel_not(arena, inner));
+	}
+}
+
 /* A statement that leaves a branch early makes what comes after it uncertain. */
 static void note_exit(struct reading *reading, enum tdm_syntax_kind kind)
 {
 	bool is_exit = kind == TDM_SYN_return_statement || kind == TDM_SYN_break_statement ||
 		       kind == TDM_SYN_continue_statement;
+	if (is_exit && reading->conditions == 0 && reading->condition != NULL)
+		guard_rest(reading, kind == TDM_SYN_return_statement);
 	if (!is_exit || reading->conditions == 0)
 		return;
 	reading->was_left = true;
@@ -417,49 +450,10 @@ static void note_exit(struct reading *reading, enum tdm_syntax_kind kind)
 	}
 }
 
-/* A word in the wrong place does no harm where it is a type after a macro: "ALWI void f()", "tt_l1_ptr uint32_t *". */
-static bool is_type_word(struct tdm_str text)
-{
-	static const char *const words[] = { "void", "bool", "float", "int", "auto", "tt_l1_ptr", ";" };
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (tdm_str_is(text, words[i]))
-			return true;
-	bool is_word = text.len > 2 && memcmp(text.ptr + text.len - 2, "_t", 2) == 0;
-	for (size_t i = 0; i < text.len; i++)
-		is_word &= text.ptr[i] == '_' || (text.ptr[i] >= 'a' && text.ptr[i] <= 'z') ||
-			   (text.ptr[i] >= '0' && text.ptr[i] <= '9');
-	return is_word;
-}
-
-/* Conditions of the preprocessor with words for operators, which the grammar does not know, end with their line. */
-static bool is_in_directive(const struct reading *reading, uint32_t node)
-{
-	struct tdm_str text = tdm_node_text(reading->part.syntax, node);
-	const struct tdm_file_walk *walk = reading->part.walk;
-	uint32_t start = walk->line_starts[tdm_walk_node_line(walk, node) - 1];
-	struct tdm_str line = { reading->part.syntax->text.ptr + start, reading->part.syntax->text.len - start };
-	while (line.len != 0 && (line.ptr[0] == ' ' || line.ptr[0] == '\t'))
-		line = (struct tdm_str){ line.ptr + 1, line.len - 1 };
-	return line.len != 0 && line.ptr[0] == '#' && text.ptr > line.ptr && memchr(text.ptr, '\n', text.len) == NULL;
-}
-
-/* A type after the qualifier for pointers into L1, whatever its name is. */
-static bool is_after_qualifier(const struct reading *reading, uint32_t node)
-{
-	static const char qualifier[] = "tt_l1_ptr ";
-	const size_t len = sizeof qualifier - 1;
-	uint32_t start = tdm_node_at(reading->part.syntax, node)->start;
-	return start >= len && memcmp(reading->part.syntax->text.ptr + start - len, qualifier, len) == 0;
-}
-
 static void note_error(struct reading *reading, uint32_t node)
 {
-	struct tdm_str text = tdm_node_text(reading->part.syntax, node);
 	bool is_before_body = reading->function == NO_FUNCTION || node < reading->body;
-	bool is_word = text.len < 40 && tdm_node_child_count(reading->part.syntax, node) == 1 &&
-		       memchr(text.ptr, ' ', text.len) == NULL;
-	if (!(is_word && (is_before_body || is_after_qualifier(reading, node))) && !is_type_word(text) &&
-		!is_in_directive(reading, node))
+	if (!tdm_kernel_is_plain_error(&reading->part, node, is_before_body))
 		reading->part.code->is_whole = false;
 }
 
@@ -485,9 +479,10 @@ static int read_node(struct reading *reading, uint32_t node)
 	const struct tdm_syntax *syntax = reading->part.syntax;
 	enum tdm_syntax_kind kind = tdm_node_kind(syntax, node);
 	struct region region = region_of(syntax, node);
+	read_branch(reading, node, &region);
 	int err = region.end != 0 ? open_region(reading, region) : 0;
 	note_exit(reading, kind);
-	if (is_decision(syntax, node)) {
+	if (tdm_kernel_is_decision(syntax, node)) {
 		struct tdm_kernel_function *function = current_function(reading);
 		reading->part.code->complexity++;
 		if (function != NULL)
@@ -555,10 +550,13 @@ int tdm_kernel_read_code(struct tdm_file_walk *walk, const bool *is_in_if, struc
 	if (err == 0)
 		err = tdm_map_init(&reading.part.changing);
 	if (err == 0)
+		err = tdm_map_init(&reading.part.references);
+	if (err == 0)
 		err = read_all(&reading);
 	*has_ops = reading.has_certain_op;
 	tdm_map_done(&reading.part.by_name);
 	tdm_map_done(&reading.part.changing);
+	tdm_map_done(&reading.part.references);
 	free(reading.part.variables);
 	free(reading.regions);
 	return err;

@@ -38,46 +38,6 @@ void tdm_kernel_leave_scopes(struct tdm_kernel_reader *reader, uint32_t node)
 	}
 }
 
-static int mark(struct tdm_kernel_reader *reader, uint32_t node)
-{
-	const struct tdm_syntax *syntax = reader->syntax;
-	while (tdm_node_kind(syntax, node) == TDM_SYN_subscript_expression)
-		node = tdm_node_with_role(syntax, node, TDM_ROLE_argument);
-	if (tdm_node_kind(syntax, node) != TDM_SYN_identifier)
-		return 0;
-	return tdm_map_put(&reader->changing, tdm_str_hash(tdm_node_text(syntax, node)), 1);
-}
-
-/* The arguments of swap() change places. */
-static int mark_swapped(struct tdm_kernel_reader *reader, uint32_t call)
-{
-	const struct tdm_syntax *syntax = reader->syntax;
-	uint32_t name = tdm_kernel_last_name(syntax, tdm_node_with_role(syntax, call, TDM_ROLE_function));
-	uint32_t args = tdm_node_with_role(syntax, call, TDM_ROLE_arguments);
-	if (!tdm_str_is(tdm_node_text(syntax, name), "swap") || args == TDM_NODE_NONE)
-		return 0;
-	int err = 0;
-	for (TDM_NODE_CHILDREN(arg, syntax, args))
-		err = err != 0 ? err : mark(reader, arg);
-	return err;
-}
-
-int tdm_kernel_mark_changing(struct tdm_kernel_reader *reader)
-{
-	const struct tdm_syntax *syntax = reader->syntax;
-	int err = 0;
-	for (uint32_t node = 0; node < syntax->count && err == 0; node++) {
-		enum tdm_syntax_kind kind = tdm_node_kind(syntax, node);
-		if (kind == TDM_SYN_assignment_expression)
-			err = mark(reader, tdm_node_with_role(syntax, node, TDM_ROLE_left));
-		else if (kind == TDM_SYN_update_expression || kind == TDM_SYN_pointer_expression)
-			err = mark(reader, tdm_node_with_role(syntax, node, TDM_ROLE_argument));
-		else if (kind == TDM_SYN_call_expression)
-			err = mark_swapped(reader, node);
-	}
-	return err;
-}
-
 /* What a declarator gives its variable: = value, (arguments), {arguments}. The grammar takes "T x(y);" for the
  * declaration of a function; its parameters are then the arguments. */
 static const struct tdm_expr *initial_value(struct tdm_kernel_reader *reader, uint32_t declarator, bool is_buffer)
@@ -136,6 +96,26 @@ const struct tdm_expr *tdm_kernel_unknown(const struct tdm_kernel_reader *reader
 	return expr;
 }
 
+const struct tdm_expr *tdm_kernel_at_run_time(const struct tdm_kernel_reader *reader, struct tdm_str name)
+{
+	const struct tdm_expr *unknown = tdm_kernel_unknown(reader, name);
+	struct tdm_expr *expr = unknown->op == TDM_EXPR_NAME ? tdm_arena_take(reader->arena, sizeof *expr) : NULL;
+	if (expr == NULL)
+		return unknown;
+	*expr = *unknown;
+	expr->opaque = expr;
+	expr->number = TDM_KERNEL_AT_RUN_TIME;
+	return expr;
+}
+
+/* Declared in an #if and in its #else: one or the other, decided when the kernel is compiled. */
+static const struct tdm_expr *either_of(
+	const struct tdm_kernel_reader *reader, struct tdm_str name, const struct tdm_expr *a, const struct tdm_expr *b)
+{
+	return tdm_expr_make(reader->arena, TDM_EXPR_CHOOSE, (struct tdm_str){ "", 0 },
+		(const struct tdm_expr *[]){ tdm_kernel_unknown(reader, name), a, b }, 3);
+}
+
 static int declare_one(struct tdm_kernel_reader *reader, uint32_t declaration, uint32_t declarator, uint32_t end)
 {
 	const struct tdm_syntax *syntax = reader->syntax;
@@ -150,10 +130,24 @@ static int declare_one(struct tdm_kernel_reader *reader, uint32_t declaration, u
 			   tdm_map_find(&reader->changing, tdm_str_hash(name)) != TDM_MAP_NONE;
 	const struct tdm_kernel_variable *other = tdm_kernel_variable_find(reader, name);
 	bool is_either = reader->preproc != 0 && other != NULL && other->end == end; /* of an #if and its #else */
-	if (value == NULL || is_changing || is_either)
-		value = tdm_kernel_unknown(reader, name);
-	return add_variable(reader,
-		(struct tdm_kernel_variable){ .name = name, .value = value, .end = end, .is_buffer = is_buffer });
+	bool is_fixed = is_constant(syntax, declaration);
+	const struct tdm_expr *first = value;
+	const struct tdm_expr *one_of = NULL;
+	if (is_either && !is_changing && first != NULL && other->first != NULL)
+		one_of = either_of(reader, name, first, other->value);
+	else if (is_changing && !is_either)
+		one_of = tdm_kernel_one_of(reader, name, first, declaration, end);
+	if (one_of != NULL)
+		value = one_of;
+	else if (value == NULL || is_changing || is_either)
+		value = is_fixed || reader->preproc != 0 ? tdm_kernel_unknown(reader, name)
+							 : tdm_kernel_at_run_time(reader, name);
+	return add_variable(reader, (struct tdm_kernel_variable){ .name = name,
+					    .value = value,
+					    .end = end,
+					    .is_buffer = is_buffer,
+					    .is_constant = is_fixed,
+					    .first = first });
 }
 
 int tdm_kernel_declare(struct tdm_kernel_reader *reader, uint32_t node, uint32_t end)
@@ -178,7 +172,9 @@ int tdm_kernel_declare_parameter(struct tdm_kernel_reader *reader, uint32_t node
 	const struct tdm_expr *value = copy == NULL  ? &tdm_expr_nothing
 				       : is_changing ? tdm_kernel_unknown(reader, name)
 						     : tdm_expr_parameter(reader->arena, tdm_str_of(copy));
-	return add_variable(
-		reader, (struct tdm_kernel_variable){
-				.name = name, .value = value, .end = end, .is_buffer = is_buffer_type(syntax, node) });
+	return add_variable(reader, (struct tdm_kernel_variable){ .name = name,
+					    .value = value,
+					    .end = end,
+					    .is_buffer = is_buffer_type(syntax, node),
+					    .is_constant = true });
 }

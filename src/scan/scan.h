@@ -133,7 +133,9 @@ struct tdm_scan_kernel {
 		object; /* an OBJECT: KernelSpec, KernelDescriptor, or CreateKernel with fields source, cores, config */
 	const struct tdm_scan_branch *branch;
 	/* ---- what the kernel's own source says; zero until kernels are resolved */
-	uint32_t source_file;               /* in the scan's list plus 1; 0: not found */
+	uint32_t source_file; /* in the scan's list plus 1; 0: not found, or one of several */
+	uint32_t *sources;    /* the files that were found, in the scan's list: one, or those of a choice */
+	uint32_t source_count;
 	const struct tdm_kernel_code *code; /* owned by the kernel side; NULL when not found */
 	const struct tdm_kernel_uses *uses; /* NULL when not found */
 };

@@ -200,6 +200,8 @@ static void mismatches_of_each_kind(void **state)
 		"the kernel waits on circular buffer 0, which no kernel of the program pushes");
 	expect_mismatch("not_created", TDM_MISMATCH_NOT_CREATED, 6,
 		"the kernel uses circular buffer 7 (push_back), which the program does not create");
+	expect_mismatch("not_bound", TDM_MISMATCH_NOT_BOUND, 13,
+		"the kernel uses dfb::other (push_back), and the host binds no buffer to that name");
 	expect_mismatch("too_many_pages", TDM_MISMATCH_TOO_MANY_PAGES, 6,
 		"wait_front(2 + 1) needs 3 pages of circular buffer 0, which has 2");
 }
@@ -216,7 +218,9 @@ static void what_cannot_be_judged_is_counted(void **state)
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(host->kernels[i].uses->gaps, 1u << reasons[i]);
 	assert_non_null(strstr(host->kernels[0].uses->gap_text, "fill_from_elsewhere at "));
-	expect_uses(&world, 3, "push_back get_arg_val(0) x1; push_back changing x1; wait_front 0 x1; wait_front 5 x1?");
+	expect_uses(&world, 3,
+		"push_back get_arg_val(0) x1; push_back get_arg_val(1) x1?; push_back 0 x1?; wait_front 0 x1; "
+		"wait_front 5 x1?");
 	assert_int_equal(world.mismatches.count, 0);
 	assert_int_equal(world.mismatches.unjudged[TDM_MISMATCH_NOBODY_PUSHES][TDM_UNJUDGED_UNKNOWN_CALL], 1);
 	assert_int_equal(world.mismatches.unjudged[TDM_MISMATCH_NOT_CREATED][TDM_UNJUDGED_CONDITIONAL], 1);
@@ -234,27 +238,108 @@ static void functions_that_create_more_are_no_mismatch(void **state)
 	done(&world);
 }
 
-/* A wait after which a branch may have returned, or that is in one, is no certain wait. */
-static void branches_make_operations_conditional(void **state)
+/* What is decided when the kernel is compiled is computed; what depends on run time happens on some core or in some
+ * round; the rest may never happen. */
+static void branches_are_judged_by_their_conditions(void **state)
 {
-	static const char text[] = "void kernel_main() {\n"
-				   "  cb_wait_front(1, 1);\n"
-				   "  for (int i = 0; i < 4; i++) { if (i == 2) { continue; } cb_wait_front(2, 1); }\n"
-				   "  cb_wait_front(3, 1);\n"
-				   "  if (x) { return; } else { cb_wait_front(4, 1); }\n"
-				   "  cb_wait_front(5, 1);\n"
-				   "}\n";
-	static const bool is_conditional[] = { false, true, false, true, true };
 	struct world world;
 	(void)state;
+	scan_folder(&world, "conditions");
+	expect_uses(&world, 0,
+		"push_back 0 x1; push_back 1 x1; push_back 2 x1; push_back 3 x1*; push_back 4 x1?; push_back 5 x1?; "
+		"push_back 5 x2?; push_back 6 x2?; push_back 6 x3?; push_back 6 x1");
+	assert_int_equal(world.mismatches.count, 0);
+	done(&world);
+}
+
+/* After a branch that leaves, what comes next has the opposite condition, to the end of the loop or the function. */
+static void early_exits_are_conditions(void **state)
+{
+	static const char text[] =
+		"void create(Program &program) { CreateKernel(program, \"kernel.cpp\", cores, ComputeConfig{}); }\n"
+		"void kernel_main() {\n"
+		"  cb_wait_front(1, 1);\n"
+		"  for (int i = 0; i < 4; i++) { if (i == 2) { continue; } cb_wait_front(2, 1); }\n"
+		"  for (int i = 0; i < 4; i++) { if (flag) { break; } cb_wait_front(3, 1); }\n"
+		"  cb_wait_front(4, 1);\n"
+		"  if (flag) { return; } else { cb_wait_front(5, 1); }\n"
+		"  cb_wait_front(6, 1);\n"
+		"  if (true) { return; }\n"
+		"  cb_wait_front(7, 1);\n"
+		"}\n";
+	struct world world;
+	char uses[300];
+	(void)state;
 	scan_text(&world, text);
-	const struct tdm_kernel_code *code = world.scan.files[0].code;
-	assert_non_null(code);
-	size_t at = 0;
-	for (size_t i = 0; i < code->functions[0].step_count; i++)
-		if (!code->functions[0].steps[i].is_call)
-			assert_int_equal(code->functions[0].steps[i].is_conditional, is_conditional[at++]);
-	assert_int_equal(at, 5);
+	assert_int_equal(world.scan.files[0].kernel_count, 1);
+	assert_string_equal(uses_text(&world.scan.files[0].kernels[0], uses, sizeof uses),
+		"wait_front 1 x1; wait_front 2 x1*; wait_front 3 x1?*; wait_front 4 x1; wait_front 5 x1?; wait_front 6 "
+		"x1?");
+	done(&world);
+}
+
+static void paths_are_put_together(void **state)
+{
+	struct world world;
+	(void)state;
+	scan_folder(&world, "sources");
+	const struct tdm_scan_file *host = file_of(&world, "host.cpp");
+	assert_int_equal(host->kernel_count, 4);
+	expect_uses(&world, 0, "push_back 0 x1");
+	expect_uses(&world, 1, "reserve_back 0 x1");
+	expect_uses(&world, 2, "wait_front 0 x2; wait_front 0 x1");
+	expect_uses(&world, 3, "wait_front 0 x1");
+	assert_int_equal(host->kernels[2].source_count, 2);
+	assert_int_equal(host->kernels[2].source_file, 0);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(host->kernels[i].uses->gaps, 0);
+	done(&world);
+}
+
+/* A variable that is assigned to is one of its values; one that a function got by reference is unknown; a call means
+ * the function that takes so many arguments. */
+static void variables_are_one_of_several(void **state)
+{
+	struct world world;
+	(void)state;
+	scan_folder(&world, "choices");
+	expect_uses(&world, 0,
+		"push_back 3 x1?; push_back 2 x1?; push_back 3 x1?; push_back 2 x1?; wait_front 1 x2?; wait_front 0 "
+		"x2?; "
+		"push_back given x3; push_back 1 x4");
+	done(&world);
+}
+
+static void bindings_of_all_forms(void **state)
+{
+	struct world world;
+	(void)state;
+	scan_folder(&world, "bindings");
+	expect_uses(&world, 0, "wait_front in_tiles x4; push_back out_tiles x4 * 32; wait_front bias_tiles x1?");
+	done(&world);
+}
+
+static void an_unknown_index_may_be_any(void **state)
+{
+	struct world world;
+	(void)state;
+	scan_folder(&world, "which_index");
+	expect_uses(&world, 0, "reserve_back 1 x4");
+	assert_int_equal(world.mismatches.count, 0);
+	assert_int_equal(world.mismatches.unjudged[TDM_MISMATCH_TOO_MANY_PAGES][TDM_UNJUDGED_HOST_BUFFERS], 1);
+	done(&world);
+}
+
+static void every_kernel_has_a_verdict(void **state)
+{
+	struct world world;
+	(void)state;
+	scan_folder(&world, "unresolved");
+	assert_int_equal(world.mismatches.verdict_count, 4);
+	assert_int_equal(world.mismatches.verdicts[1].judged, 0);
+	assert_int_equal(world.mismatches.verdicts[1].reasons, 1u << TDM_UNJUDGED_NO_FILE);
+	assert_true(world.mismatches.verdicts[3].unjudged != 0);
+	assert_true((world.mismatches.verdicts[3].reasons & 1u << TDM_UNJUDGED_NO_BUFFER) != 0);
 	done(&world);
 }
 
@@ -359,6 +444,9 @@ static void hostile_texts_are_survived(void **state)
 		{ "void kernel_main() { f(); }\n", "void f() { f(); f(); cb_push_back(0, 1); }\n", "", 500 },
 		{ "", "enum { A = B, B = A };\n", "void kernel_main() { cb_wait_front(A, B); }", 100 },
 		{ "", "}}} cb_push_back(((;\n", "", 2000 },
+		{ "void kernel_main() { uint32_t a = 1;", "if (x) { return; } a = a + 1;", "cb_push_back(a, 1); }",
+			3000 },
+		{ "void kernel_main() { ", "uint32_t a = 1; a = 2; { ", "cb_push_back(a, 1);", 2000 },
 		{ "void kernel_main() { cb_push_back(0, 18446744073709551615u * ", "9 * ", "1 / 0); }", 500 },
 	};
 	(void)state;
@@ -382,7 +470,13 @@ int main(void)
 		cmocka_unit_test(mismatches_of_each_kind),
 		cmocka_unit_test(what_cannot_be_judged_is_counted),
 		cmocka_unit_test(functions_that_create_more_are_no_mismatch),
-		cmocka_unit_test(branches_make_operations_conditional),
+		cmocka_unit_test(branches_are_judged_by_their_conditions),
+		cmocka_unit_test(early_exits_are_conditions),
+		cmocka_unit_test(paths_are_put_together),
+		cmocka_unit_test(variables_are_one_of_several),
+		cmocka_unit_test(bindings_of_all_forms),
+		cmocka_unit_test(an_unknown_index_may_be_any),
+		cmocka_unit_test(every_kernel_has_a_verdict),
 		cmocka_unit_test(variables_hide_constants),
 		cmocka_unit_test(branches_of_the_preprocessor_are_read_apart),
 		cmocka_unit_test(a_main_function_is_enough),

@@ -8,7 +8,7 @@ void kernel_main()
 	cb_push_back(cb, 1);
 	cb_push_back(changing, 1);
 	cb_wait_front(0, 1);
-	if (cb == 3) {
+	if constexpr (get_compile_time_arg_val(9) == 3) {
 		cb_wait_front(5, 1);
 	}
 }

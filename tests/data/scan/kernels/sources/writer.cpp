@@ -1,0 +1,6 @@
+#include "api/dataflow/dataflow_api.h"
+
+void kernel_main()
+{
+	cb_wait_front(0, 1);
+}
