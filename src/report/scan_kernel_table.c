@@ -144,7 +144,8 @@ static void json_reasons(struct tdm_json *json, uint16_t reasons)
 /* What was compared of one kernel; the rows of JSON are all kernels. */
 static void json_verdict(const struct tdm_field *field, struct tdm_json *json)
 {
-	const struct tdm_mismatches *mismatches = ((const struct tdm_scan_report *)field->table->context)->mismatches;
+	const struct tdm_scan_report *report = field->table->context;
+	const struct tdm_mismatches *mismatches = &report->verdict->mismatches;
 	size_t at = (size_t)(row_of(field) - (const struct tdm_scan_kernel_row *)field->table->rows);
 	tdm_json_object(json);
 	if (at < mismatches->verdict_count) {

@@ -213,6 +213,7 @@ no report is passed over.
   Memory report  reports/mock_l1_usage_summary.csv: room for interleaved L1 buffers, 1 state
   Memory report  reports/mock_memory_usage_summary.csv: figures of one bank, 1 state
   Banks          from reports/mock_l1_usage_summary.csv
+  Performance    reports/ops_perf_results_sum.csv: 8 calls of 3 operations
   $ tidemark info --json reports 2>/dev/null | python3 -c '
   > import json, sys
   > for f in json.load(sys.stdin)["info"]: print(f["file"], f["format"])'
@@ -221,6 +222,7 @@ no report is passed over.
   reports/mock_detailed_memory_usage.csv.gz memory_report
   reports/mock_l1_usage_summary.csv memory_report
   reports/mock_memory_usage_summary.csv memory_report
+  reports/ops_perf_results_sum.csv ops_perf_results
 
 A pipe that cannot be copied to search it is an error, not a shorter log.
 
