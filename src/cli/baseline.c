@@ -3,7 +3,8 @@
 #include "base/file.h"
 #include "report/budget_json.h"
 
-int tdm_baseline_compare(const struct tdm_cmd *cmd, struct tdm_baseline *baseline, struct tdm_budgets *budgets)
+int tdm_baseline_compare(const struct tdm_cmd *cmd, struct tdm_baseline *baseline, struct tdm_budgets *budgets,
+	struct tdm_findings *found)
 {
 	char text[TDM_DIAG_TEXT_CAP * 2];
 	struct tdm_diag diag = { 0 };
@@ -11,8 +12,8 @@ int tdm_baseline_compare(const struct tdm_cmd *cmd, struct tdm_baseline *baselin
 		return 0;
 	if (tdm_budgets_load(baseline->path, cmd->name, &baseline->before, &diag) != 0)
 		return tdm_cmd_error(cmd, "%s", tdm_diag_format(&diag, text, sizeof text));
-	baseline->worse = tdm_budgets_compare(&baseline->before, budgets, &baseline->found);
-	tdm_findings_sort(&baseline->found);
+	baseline->worse = tdm_budgets_compare(&baseline->before, budgets, found);
+	tdm_findings_sort(found);
 	return 0;
 }
 
@@ -40,7 +41,6 @@ int tdm_baseline_save(const struct tdm_cmd *cmd, const struct tdm_baseline *base
 
 int tdm_baseline_end(struct tdm_baseline *baseline, int code)
 {
-	tdm_findings_done(&baseline->found);
 	tdm_budgets_done(&baseline->before);
 	return code == TDM_EXIT_OK && baseline->worse != 0 ? TDM_EXIT_FINDING : code;
 }

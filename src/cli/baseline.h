@@ -8,7 +8,6 @@
 struct tdm_baseline {
 	const char *path, *save; /* NULL: the option was not given */
 	struct tdm_budgets before;
-	struct tdm_findings found;
 	size_t worse;
 };
 
@@ -18,8 +17,10 @@ struct tdm_baseline {
 #define TDM_OPT_SAVE(type, member) \
 	"save", 0, "FILE", "write the JSON of this run to FILE, for --baseline", TDM_TAKE_TEXT(type, member.save)
 
-/* Compares if a baseline was given. 0, or an exit code after a message. Sorts the budgets by name. */
-int tdm_baseline_compare(const struct tdm_cmd *cmd, struct tdm_baseline *baseline, struct tdm_budgets *budgets);
+/* Compares if a baseline was given, and adds what it finds. 0, or an exit code after a message. Sorts the budgets by
+ * name. */
+int tdm_baseline_compare(const struct tdm_cmd *cmd, struct tdm_baseline *baseline, struct tdm_budgets *budgets,
+	struct tdm_findings *found);
 
 /* Writes the file if one was asked for; `put` writes the value of the command's key. 0, or an exit code after a
  * message. */

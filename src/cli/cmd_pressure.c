@@ -287,10 +287,11 @@ static int show(struct request *r, const struct tdm_pressure_report *report)
 static int report_all(struct request *r)
 {
 	struct tdm_budgets budgets = { 0 };
+	struct tdm_findings found = { 0 };
 	int code = tdm_pressure_budgets(r->results, r->size_count, &budgets) != 0
 			   ? tdm_cmd_error(r->cmd, "out of memory")
 			   : 0;
-	code = code != 0 ? code : tdm_baseline_compare(r->cmd, &r->baseline, &budgets);
+	code = code != 0 ? code : tdm_baseline_compare(r->cmd, &r->baseline, &budgets, &found);
 	const struct tdm_pressure_report report = { .results = r->results,
 		.count = r->size_count,
 		.is_multi = r->multi,
@@ -300,10 +301,11 @@ static int report_all(struct request *r)
 		.explain = r->explain,
 		.fit = r->has_fit ? &r->fit : NULL,
 		.budgets = &budgets,
-		.found = r->baseline.path != NULL ? &r->baseline.found : NULL,
+		.found = r->baseline.path != NULL ? &found : NULL,
 		.baseline = r->baseline.path };
 	code = code != 0 ? code : tdm_baseline_save(r->cmd, &r->baseline, put_json, &report);
 	code = code != 0 ? code : show(r, &report);
+	tdm_findings_done(&found);
 	tdm_budgets_done(&budgets);
 	return tdm_baseline_end(&r->baseline, code);
 }

@@ -6,11 +6,10 @@
 #include "analyze/scan_compare.h"
 #include "analyze/scan_verdict.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/progress.h"
+#include "cli/baseline.h"
 #include "cli/cmd_list.h"
 #include "cli/options.h"
-#include "report/budget_json.h"
 #include "report/scan_report.h"
 
 enum { LIMIT_DEFAULT = 100, THREADS_MAX = 64, FORMAT_TEXT = 0, FORMAT_JSON = 2, FORMAT_SARIF = 3 };
@@ -21,7 +20,8 @@ struct request {
 	const char *const *paths; /* ends with NULL */
 	size_t path_count;
 	struct tdm_texts sets;
-	const char *card, *baseline, *save;
+	const char *card;
+	struct tdm_baseline baseline;
 	bool json, sarif, compare, all, no_skip, ascii, no_colour;
 	unsigned format;  /* a word of --format, counted from 1; 0: none */
 	double fail_over; /* a share; NAN: none */
@@ -36,9 +36,8 @@ struct work {
 	struct tdm_scan before, scan; /* `before`: only with --compare */
 	struct tdm_scan_verdict verdict;
 	struct tdm_scan_budgets old_budgets;
-	struct tdm_budgets old_named, baseline;
+	struct tdm_budgets old_named;
 	struct tdm_scan_changes changes;
-	size_t grown; /* budgets above the baseline */
 };
 
 /* "90%", "90" */
@@ -72,7 +71,7 @@ static int read_options(struct tdm_args *args, struct request *request)
 		return tdm_cmd_usage_error(args->cmd, "--compare needs two paths: the old sources and the new ones");
 	if (request->compare && strcmp(request->paths[0], "-") == 0 && strcmp(request->paths[1], "-") == 0)
 		return tdm_cmd_usage_error(args->cmd, "--compare: standard input can be read only once");
-	if (request->compare && request->baseline != NULL)
+	if (request->compare && request->baseline.path != NULL)
 		return tdm_cmd_usage_error(args->cmd, "--compare and --baseline cannot be combined");
 	return 0;
 }
@@ -128,47 +127,24 @@ static int compare(const struct request *request, struct work *work, size_t root
 	return 0;
 }
 
-static int compare_with_baseline(const struct request *request, struct work *work)
-{
-	struct tdm_diag diag = { 0 };
-	char text[TDM_DIAG_TEXT_CAP + 256];
-	if (tdm_budgets_load(request->baseline, "scan", &work->baseline, &diag) != 0)
-		return tdm_cmd_error(request->cmd, "%s", tdm_diag_format(&diag, text, sizeof text));
-	work->grown = tdm_budgets_compare(&work->baseline, &work->verdict.named, &work->verdict.findings);
-	return 0;
-}
-
 /* Paths of several arguments stay as they are in the names of budgets. */
-static int judge(const struct request *request, struct work *work)
+static int judge(struct request *request, struct work *work)
 {
 	size_t root = request->compare ? tdm_scan_root(&work->scan, request->paths[1]) : 0;
 	const struct tdm_scan_rules rules = { &work->settings, work->l1_bytes, root, request->fail_over };
 	int err = tdm_scan_judge(&work->scan, &rules, &work->verdict);
 	if (err != 0)
 		return tdm_cmd_error(request->cmd, "%s", tdm_err_text(err));
-	int code = 0;
-	if (request->compare)
-		code = compare(request, work, root);
-	else if (request->baseline != NULL)
-		code = compare_with_baseline(request, work);
+	int code = request->compare ? compare(request, work, root)
+				    : tdm_baseline_compare(request->cmd, &request->baseline, &work->verdict.named,
+					      &work->verdict.findings);
 	tdm_findings_sort(&work->verdict.findings);
 	return code != 0 ? code : work->verdict.findings.failed ? out_of_memory(request) : 0;
 }
 
-/* The command's JSON, as --json prints it. */
-static int save(const struct request *request, const struct tdm_scan_report *report)
+static void put_json(const void *report, struct tdm_json *json)
 {
-	struct tdm_buf out;
-	struct tdm_json json;
-	tdm_buf_init(&out);
-	tdm_json_init(&json, &out);
-	tdm_json_envelope(&json, "tidemark.scan");
-	tdm_json_key(&json, "scan");
-	tdm_scan_report_json(report, &json);
-	tdm_json_object_end(&json);
-	int err = tdm_buf_failed(&out) ? -ENOMEM : tdm_file_replace(request->save, out.data, out.len);
-	tdm_buf_done(&out);
-	return err != 0 ? tdm_cmd_error(request->cmd, "cannot write %s: %s", request->save, tdm_err_text(err)) : 0;
+	tdm_scan_report_json(report, json);
 }
 
 static int print(const struct request *request, const struct work *work, const struct tdm_scan_report *report)
@@ -183,7 +159,7 @@ static int print(const struct request *request, const struct work *work, const s
 		tdm_scan_report_sarif(report, &answer.out);
 	else
 		tdm_scan_report_text(report, &answer.out);
-	return tdm_answer_end(&answer, work->verdict.failures + work->grown != 0 ? TDM_EXIT_FINDING : TDM_EXIT_OK);
+	return tdm_answer_end(&answer, work->verdict.failures != 0 ? TDM_EXIT_FINDING : TDM_EXIT_OK);
 }
 
 static int show(const struct request *request, struct work *work)
@@ -196,7 +172,7 @@ static int show(const struct request *request, struct work *work)
 		.before = request->compare ? request->paths[0] : NULL,
 		.term = tdm_cmd_term(request->ascii, request->no_colour),
 		.limit = request->all ? 0 : LIMIT_DEFAULT };
-	int code = request->save != NULL ? save(request, &report) : 0;
+	int code = tdm_baseline_save(request->cmd, &request->baseline, put_json, &report);
 	return code != 0 ? code : print(request, work, &report);
 }
 
@@ -204,7 +180,6 @@ static void work_done(struct work *work)
 {
 	tdm_scan_changes_done(&work->changes);
 	tdm_budgets_done(&work->old_named);
-	tdm_budgets_done(&work->baseline);
 	tdm_scan_budgets_done(&work->old_budgets);
 	tdm_scan_verdict_done(&work->verdict);
 	tdm_scan_done(&work->before);
@@ -230,7 +205,7 @@ static int cmd_scan_run(struct tdm_args *args)
 	if (code == 0)
 		code = show(&request, &work);
 	work_done(&work);
-	return code;
+	return tdm_baseline_end(&request.baseline, code);
 }
 
 static const struct tdm_opt scan_opts[] = {
@@ -247,9 +222,8 @@ static const struct tdm_opt scan_opts[] = {
 		.take = take_share, .offset = offsetof(struct request, fail_over) },
 	{ "compare", 0, NULL, "compare two versions: the first path is the old one, the second the new one",
 		TDM_TAKE_FLAG(struct request, compare) },
-	{ "baseline", 0, "FILE", "compare budgets with those that --save wrote; exit with 1 if one grew",
-		TDM_TAKE_TEXT(struct request, baseline) },
-	{ "save", 0, "FILE", "write the result as JSON to FILE, for --baseline", TDM_TAKE_TEXT(struct request, save) },
+	{ TDM_OPT_BASELINE(struct request, baseline) },
+	{ TDM_OPT_SAVE(struct request, baseline) },
 	{ "all", 'a', NULL, "print all rows of each table, not only the first 100",
 		TDM_TAKE_FLAG(struct request, all) },
 	{ "no-skip", 0, NULL, "parse every file, also those without any of the names that matter",

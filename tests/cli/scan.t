@@ -347,7 +347,7 @@ Input that is missing, unreadable or not text.
   tidemark scan: scan_versions/old/factory.cpp: byte 0: not JSON
   [2]
   $ tidemark scan scan_versions --save $out/no/such/folder.json 2>&1 | sed "s|$out|OUT|"
-  tidemark scan: cannot write OUT/no/such/folder.json: No such file or directory
+  tidemark scan: --save OUT/no/such/folder.json: No such file or directory
   $ mkdir $out/empty; tidemark scan $out/empty | sed "s|$out|OUT|"
   Scanned        0 files, 0 B: 0 parsed whole, 0 in part,
                  0 skipped without the names that matter, 0 refused
