@@ -292,7 +292,7 @@ const struct tdm_cmd tdm_cmd_scan = {
 		"A budget is the L1 of one core that the buffers of a program take together. Views of other memory "
 		"count "
 		"nothing, and of the branches of an if the larger one counts. A budget of which parts are unknown is "
-		"shown with \"at least\".\n"
+		"shown with its lower bound, after a sign for at least.\n"
 		"\n"
 		"The list of places that were not understood is part of the result, and so are files that could be "
 		"parsed only in part.\n"
