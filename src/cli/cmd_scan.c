@@ -39,6 +39,7 @@ struct work {
 	struct tdm_budgets old_named, baseline;
 	struct tdm_scan_changes changes;
 	size_t grown; /* budgets above the baseline */
+	bool is_as_baseline;
 };
 
 /* "90%", "90" */
@@ -134,7 +135,9 @@ static int compare_with_baseline(const struct request *request, struct work *wor
 	char text[TDM_DIAG_TEXT_CAP + 256];
 	if (tdm_budgets_load(request->baseline, "scan", &work->baseline, &diag) != 0)
 		return tdm_cmd_error(request->cmd, "%s", tdm_diag_format(&diag, text, sizeof text));
+	size_t count = work->verdict.findings.count;
 	work->grown = tdm_budgets_compare(&work->baseline, &work->verdict.named, &work->verdict.findings);
+	work->is_as_baseline = work->verdict.findings.count == count;
 	return 0;
 }
 
@@ -194,6 +197,8 @@ static int show(const struct request *request, struct work *work)
 		.paths = request->compare ? request->paths + 1 : request->paths,
 		.changes = request->compare ? &work->changes : NULL,
 		.before = request->compare ? request->paths[0] : NULL,
+		.baseline = request->baseline,
+		.is_as_baseline = work->is_as_baseline,
 		.term = tdm_cmd_term(request->ascii, request->no_colour),
 		.limit = request->all ? 0 : LIMIT_DEFAULT };
 	int code = request->save != NULL ? save(request, &report) : 0;

@@ -60,6 +60,11 @@ static void put_head(const struct tdm_scan_report *report, const struct tdm_scan
 		tdm_cell_text(out, report->before, report->term.utf8);
 		tdm_buf_putc(out, '\n');
 	}
+	if (report->baseline != NULL) {
+		tdm_put_label(out, "Baseline");
+		tdm_cell_text(out, report->baseline, report->term.utf8);
+		tdm_buf_puts(out, report->is_as_baseline ? ": no budget differs\n" : "\n");
+	}
 }
 
 /* Why nothing was found: what was not understood or read, else what was looked for. */
@@ -83,7 +88,8 @@ static void put_nothing(
 	tdm_buf_puts(out, unread != 0 ? "\nNo buffer was read in " : "\nNo buffer is created in ");
 	for (size_t i = 0; report->paths[i] != NULL; i++) {
 		tdm_buf_puts(out, i != 0 ? ", " : "");
-		tdm_cell_text(out, report->paths[i], report->term.utf8);
+		bool is_input = strcmp(report->paths[i], "-") == 0;
+		tdm_cell_text(out, is_input ? "standard input" : report->paths[i], report->term.utf8);
 	}
 	tdm_buf_printf(out, ":\n%s", nothing_because(report->scan, coverage));
 }
