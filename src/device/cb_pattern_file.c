@@ -444,8 +444,8 @@ static int take_set(struct parser *ps)
 	struct tdm_core_speed one = { 0 };
 	int err = tdm_core_speed_set(&one, assignment, &diag);
 	if (err != 0)
-		return tdm_diag_set(ps->diag, err, ps->number,
-			(uint64_t)(assignment.ptr - ps->line.ptr) + diag.column, "%s", diag.text);
+		return tdm_diag_set(ps->diag, err, ps->number, (uint64_t)(assignment.ptr - ps->line.ptr) + diag.column,
+			"%s", diag.text);
 	for (int i = 0; i < TDM_SPEED_COUNT && err == 0; i++)
 		if (one.tag[i] == TDM_SPEED_GIVEN)
 			err = take_once(ps, &ps->set_lines[i]);

@@ -19,7 +19,9 @@ Sources from standard input and pipes, files that are refused, and names with by
   $ cat $S | tidemark scan - - d | sed -n '1p; 3p'
   Scanned        2 files, 1.91 KiB: 2 parsed whole, 0 in part,
   Found          10 buffers in 4 programs, 0 kernels
-  $ cat $S | tidemark scan --compare - d/factory.cpp | sed -n '/Changes/,/same/p'
+  $ cat $S | tidemark scan --compare - d/factory.cpp | sed -n '/Compared/,/same/p'
+  Compared with  standard input
+  
   Changes
   5 buffers are the same in both
   $ tidemark scan --compare - - < $S
