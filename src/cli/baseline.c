@@ -12,7 +12,9 @@ int tdm_baseline_compare(const struct tdm_cmd *cmd, struct tdm_baseline *baselin
 		return 0;
 	if (tdm_budgets_load(baseline->path, cmd->name, &baseline->before, &diag) != 0)
 		return tdm_cmd_error(cmd, "%s", tdm_diag_format(&diag, text, sizeof text));
+	size_t count = found->count;
 	baseline->worse = tdm_budgets_compare(&baseline->before, budgets, found);
+	baseline->is_same = found->count == count;
 	tdm_findings_sort(found);
 	return 0;
 }

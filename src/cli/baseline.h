@@ -9,6 +9,7 @@ struct tdm_baseline {
 	const char *path, *save; /* NULL: the option was not given */
 	struct tdm_budgets before;
 	size_t worse;
+	bool is_same; /* no budget differs */
 };
 
 #define TDM_OPT_BASELINE(type, member)                                                                          \

@@ -207,8 +207,8 @@ static const struct tdm_opt report_opts[] = {
 };
 
 static const struct tdm_example report_examples[] = {
-	{ "tidemark report", "the devices and programs of this machine, and what is wrong with them" },
 	{ "tidemark report 16 16 debug.log", "a workload, and the log of a run with it" },
+	{ "tidemark report", "the devices and programs of this machine, and what is wrong with them" },
 	{ "tidemark report --for 30s --fail", "the same, with what grows in half a minute; fail if something leaks" },
 	{ "tidemark report debug.log capture.json",
 		"a log and a graph capture, with the findings of both in one list" },

@@ -170,6 +170,8 @@ static int show(const struct request *request, struct work *work)
 		.paths = request->compare ? request->paths + 1 : request->paths,
 		.changes = request->compare ? &work->changes : NULL,
 		.before = request->compare ? request->paths[0] : NULL,
+		.baseline = request->baseline.path,
+		.is_as_baseline = request->baseline.is_same,
 		.term = tdm_cmd_term(request->ascii, request->no_colour),
 		.limit = request->all ? 0 : LIMIT_DEFAULT };
 	int code = tdm_baseline_save(request->cmd, &request->baseline, put_json, &report);
@@ -266,7 +268,7 @@ const struct tdm_cmd tdm_cmd_scan = {
 		"A budget is the L1 of one core that the buffers of a program take together. Views of other memory "
 		"count "
 		"nothing, and of the branches of an if the larger one counts. A budget of which parts are unknown is "
-		"shown with \"at least\".\n"
+		"shown with its lower bound, after a sign for at least.\n"
 		"\n"
 		"The list of places that were not understood is part of the result, and so are files that could be "
 		"parsed only in part.\n"

@@ -32,6 +32,7 @@ struct parser {
 	struct tdm_pattern_buffer *buffer;          /* of the line */
 	struct tdm_pattern_stage *stage;            /* the same */
 	uint64_t tiles_line, cores_line, name_line; /* where they are; 0: nowhere */
+	uint64_t set_lines[TDM_SPEED_COUNT];
 };
 
 #define REFUSE(ps, at, ...) \
@@ -271,8 +272,8 @@ static const struct key stage_keys[] = {
 	{ "cycles", false, take_cycles, "operation" },
 	{ "factor", false, take_factor, NULL },
 	{ "times", false, take_times, NULL },
-	{ "ahead", false, take_ahead, NULL },
-	{ "ids", false, take_ids, NULL },
+	{ "ahead", false, take_ahead, "blocks in flight" },
+	{ "ids", false, take_ids, "blocks in flight" },
 	{ "flush", true, take_flush, NULL },
 	{ 0 },
 };
@@ -440,10 +441,15 @@ static int take_set(struct parser *ps)
 	struct tdm_str assignment = tdm_str_trim(ps->rest);
 	ps->rest.len = 0;
 	struct tdm_diag diag = { 0 };
-	int err = tdm_core_speed_set(&ps->speed, assignment, &diag);
-	return err != 0 ? tdm_diag_set(ps->diag, err, ps->number,
-				  (uint64_t)(assignment.ptr - ps->line.ptr) + diag.column, "%s", diag.text)
-			: 0;
+	struct tdm_core_speed one = { 0 };
+	int err = tdm_core_speed_set(&one, assignment, &diag);
+	if (err != 0)
+		return tdm_diag_set(ps->diag, err, ps->number, (uint64_t)(assignment.ptr - ps->line.ptr) + diag.column,
+			"%s", diag.text);
+	for (int i = 0; i < TDM_SPEED_COUNT && err == 0; i++)
+		if (one.tag[i] == TDM_SPEED_GIVEN)
+			err = take_once(ps, &ps->set_lines[i]);
+	return err != 0 ? err : tdm_core_speed_set(&ps->speed, assignment, &diag);
 }
 
 static const struct {

@@ -17,7 +17,7 @@ static const char *const severities[TDM_SEVERITIES] = { "ok", "note", "warning",
 enum { TEXT_INDENT = 14 }; /* of a finding's sentence: after its severity and its part */
 
 /* Columns that only text has, and only Markdown. */
-enum { FINDING_PART = 1, FINDING_WHERE = 2, FINDING_ADVICE = 7 };
+enum { FINDING_PART = 1, FINDING_WHERE = 2, FINDING_ADVICE = 7, PART_COMPLETE = 6 };
 
 static struct tdm_value get_severity(const struct tdm_field *field)
 {
@@ -137,7 +137,7 @@ static const struct tdm_column part_columns[] = {
 	{ "errors", "errors", COUNT(TDM_FINDING_BROKEN), .width = 6 },
 	{ "warnings", "warnings", COUNT(TDM_FINDING_WARNING), .width = 8 },
 	{ "notes", "notes", COUNT(TDM_FINDING_INFO), .width = 5 },
-	{ "", "complete", .text = put_complete, .json = json_complete, .before = 1 },
+	{ "", "complete", .text = put_complete, .json = json_complete, .before = 1, .width = 10 },
 };
 
 static struct tdm_table part_table(const struct tdm_digest *digest)
@@ -150,6 +150,20 @@ static struct tdm_table part_table(const struct tdm_digest *digest)
 	}
 	return (struct tdm_table){ TDM_COLUMNS(part_columns), digest->parts, sizeof *digest->parts, digest->part_count,
 		.row = tdm_table_pointed, .widths = { width < ABOUT_MAX ? width : ABOUT_MAX }, .gap = 1 };
+}
+
+/* Sources are cut so that the table fits the terminal, or, if that leaves little of them, that they fit it themselves.
+ * Then the other columns continue below. */
+static void fit_parts(const struct tdm_digest *digest, size_t width, struct tdm_table *table)
+{
+	enum { PART = 5, OTHERS = 38, COMPLETE = 12, ABOUT_LEAST = 24 }; /* columns, with the blanks between them */
+	bool is_complete = true;
+	for (size_t i = 0; i < digest->part_count; i++)
+		is_complete &= !digest->parts[i]->is_incomplete;
+	size_t others = OTHERS + (is_complete ? 0 : COMPLETE);
+	size_t room = width >= others + ABOUT_LEAST ? width - others : width > PART ? width - PART : 1;
+	table->hidden |= is_complete ? 1U << PART_COMPLETE : 0;
+	table->widths[0] = room < table->widths[0] ? room : table->widths[0];
 }
 
 /* ---- gaps ---- */
@@ -237,6 +251,7 @@ void tdm_digest_text(const struct tdm_digest *digest, const struct tdm_term *ter
 	struct tdm_table findings = finding_table(digest), parts = part_table(digest), gaps = gap_table(digest);
 	findings.hidden = 1U << FINDING_WHERE | 1U << FINDING_ADVICE;
 	findings.context = term;
+	fit_parts(digest, term->width, &parts);
 	gaps.widths[0] = term->width < 2 * GAP_NAME ? term->width / 2 - 2 : GAP_NAME;
 	findings.style = parts.style = gaps.style = TDM_STYLE_BOLD;
 	findings.above = parts.above = gaps.above = "\n";

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { DEPTH_COLUMNS = 5, KERNELS_SHOWN = 8 };
+enum { KERNELS_SHOWN = 8 };
 
 static struct tdm_value get_name(const struct tdm_field *field)
 {
@@ -15,23 +15,31 @@ static struct tdm_value get_name(const struct tdm_field *field)
 	return tdm_value_text(tdm_sizing_title((enum tdm_sizing_name)s->name));
 }
 
-/* Depths side by side, below the names of their buffers. */
-static void put_depths(const struct tdm_cb_pattern *p, const uint32_t *depths, struct tdm_buf *out)
+/* How wide each buffer of a cell is that has one figure for each. */
+static int figure_columns(const struct tdm_field *field, const struct tdm_cb_pattern *p)
 {
+	return p->buffer_count != 0 ? (int)(field->table->widths[0] / p->buffer_count) : 0;
+}
+
+/* Depths side by side, below the names of their buffers. */
+static void put_depths(
+	const struct tdm_field *field, const struct tdm_cb_pattern *p, const uint32_t *depths, struct tdm_buf *out)
+{
+	int columns = figure_columns(field, p);
 	for (size_t i = 0; i < p->buffer_count; i++)
-		tdm_buf_printf(out, "%*" PRIu32, DEPTH_COLUMNS, depths[i]);
+		tdm_buf_printf(out, "%*" PRIu32, columns, depths[i]);
 }
 
 static void text_tiles(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct tdm_sizing *s = field->row;
-	put_depths(s->pattern, s->depths, out);
+	put_depths(field, s->pattern, s->depths, out);
 }
 
 static void text_curve_tiles(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct tdm_curve_row *row = field->row;
-	put_depths(row->pattern, row->point->depths, out);
+	put_depths(field, row->pattern, row->point->depths, out);
 }
 
 /* An object with the index of each buffer; `arg`: bytes instead of pages. */
@@ -233,8 +241,9 @@ static void text_bottleneck(const struct tdm_field *field, struct tdm_buf *out)
 static void text_fill(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct tdm_sizing *s = field->row;
+	int columns = figure_columns(field, s->pattern);
 	for (size_t i = 0; i < s->pattern->buffer_count; i++)
-		tdm_buf_printf(out, "%*.1f", DEPTH_COLUMNS, s->model.buffers[i].mean);
+		tdm_buf_printf(out, "%*.1f", columns, s->model.buffers[i].mean);
 }
 
 static void text_full(const struct tdm_field *field, struct tdm_buf *out)

@@ -8,44 +8,71 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { DEPTH_COLUMNS = 5, NAME_COLUMNS = 18, BESIDE_MAX = 64, TITLE_CAP = 512, ROWS_MAX = 40, LINES_MAX = 8 };
+enum { FIGURE_COLUMNS = 5, NAME_COLUMNS = 18, BESIDE_MAX = 64, TITLE_CAP = 1024, ROWS_MAX = 40, LINES_MAX = 8 };
 
 /* Columns of tdm_strategy_columns, as bits, that a pattern has no values for. */
 enum { MISS_COLUMNS = 1 << 4 | 1 << 5 };
 
-/* Whether there is room for all depths in one line, after a name. If not, they are in a table of the buffers. */
-static bool has_depths_beside(const struct tdm_cb_pattern *p, const struct tdm_term *term)
+/* The columns of a number with one decimal or none; at least `most`. */
+static size_t wider(size_t most, double number, int decimals)
 {
-	return p->buffer_count <= BESIDE_MAX && NAME_COLUMNS + p->buffer_count * DEPTH_COLUMNS <= term->width;
+	int columns = snprintf(NULL, 0, "%.*f", decimals, number);
+	return (size_t)columns > most ? (size_t)columns : most;
+}
+
+/* How wide a buffer is in a line that has one figure for each: a blank, and its name, depth or average pages. */
+static size_t figure_columns(const struct tdm_pressure_result *r)
+{
+	size_t most = FIGURE_COLUMNS - 1;
+	for (size_t i = 0; i < r->pattern.buffer_count; i++) {
+		most = wider(most - 2, r->pattern.buffers[i].index, 0) + 2;
+		for (size_t k = 0; k < r->strategy_count; k++) {
+			most = wider(most, r->strategies[k].depths[i], 0);
+			most = wider(most, r->strategies[k].model.buffers[i].mean, 1);
+		}
+		for (size_t k = 0; k < r->advice.point_count && !r->advice.is_deadlocked; k++)
+			most = wider(most, r->advice.curve[k].depths[i], 0);
+	}
+	return most + 1;
+}
+
+/* Whether there is room for all depths in one line, after a name. If not, they are in a table of the buffers. */
+static bool has_depths_beside(const struct tdm_pressure_result *r, const struct tdm_term *term)
+{
+	size_t count = r->pattern.buffer_count;
+	return count <= BESIDE_MAX && NAME_COLUMNS + count * figure_columns(r) <= term->width;
 }
 
 /* "  CB0  CB1", the title of a column of depths. */
-static void depth_title(const struct tdm_cb_pattern *p, char *dst, size_t cap)
+static void depth_title(const struct tdm_cb_pattern *p, size_t columns, char *dst, size_t cap)
 {
 	size_t used = 0;
 	dst[0] = '\0';
-	for (size_t i = 0; i < p->buffer_count && used + DEPTH_COLUMNS < cap; i++) {
+	for (size_t i = 0; i < p->buffer_count && used + columns < cap; i++) {
 		char name[16];
 		snprintf(name, sizeof name, "CB%" PRIu32, p->buffers[i].index);
-		used += (size_t)snprintf(dst + used, cap - used, "%*s", DEPTH_COLUMNS, name);
+		used += (size_t)snprintf(dst + used, cap - used, "%*s", (int)columns, name);
 	}
 }
 
 /* A table one of whose columns, the one without a title, has the depths. */
 static void put_table(
-	const struct tdm_cb_pattern *p, struct tdm_table table, const struct tdm_term *term, struct tdm_buf *out)
+	const struct tdm_pressure_result *r, struct tdm_table table, const struct tdm_term *term, struct tdm_buf *out)
 {
 	struct tdm_column columns[sizeof tdm_strategy_columns / sizeof *tdm_strategy_columns];
-	char title[TITLE_CAP];
+	char title[TITLE_CAP] = "";
+	bool is_beside = has_depths_beside(r, term);
 	memcpy(columns, table.columns, table.column_count * sizeof *columns);
-	depth_title(p, title, sizeof title);
+	if (is_beside) {
+		table.widths[0] = r->pattern.buffer_count * figure_columns(r);
+		depth_title(&r->pattern, figure_columns(r), title, sizeof title);
+	}
 	for (size_t i = 0; i < table.column_count; i++)
 		if (columns[i].title != NULL && columns[i].title[0] == '\0') {
 			columns[i].title = title;
-			table.hidden |= (uint64_t)!has_depths_beside(p, term) << i;
+			table.hidden |= (uint64_t)!is_beside << i;
 		}
 	table.columns = columns;
-	table.widths[0] = p->buffer_count * DEPTH_COLUMNS;
 	table.style = TDM_STYLE_BOLD;
 	tdm_table_text(&table, term, out);
 }
@@ -147,7 +174,7 @@ static void put_buffers(const struct tdm_pressure_result *r, const struct tdm_te
 	struct tdm_table table = { TDM_COLUMNS(tdm_depth_columns), r->pattern.buffers, sizeof *r->pattern.buffers,
 		r->pattern.buffer_count, .context = r, .above = "\n", .style = TDM_STYLE_BOLD, .gap = 1,
 		.limit = ROWS_MAX, .more = "..." };
-	if (!has_depths_beside(&r->pattern, term))
+	if (!has_depths_beside(r, term))
 		tdm_table_text(&table, term, out);
 }
 
@@ -203,7 +230,7 @@ static void put_advice(const struct tdm_pressure_result *r, const struct tdm_ter
 	tdm_put_heading(out, term, "Advice");
 	put_advice_sentence(r, out);
 	size_t count = r->advice.is_deadlocked ? 0 : tdm_curve_rows(r, rows);
-	put_table(&r->pattern, TDM_TABLE_OF(tdm_curve_columns, rows, count), term, out);
+	put_table(r, TDM_TABLE_OF(tdm_curve_columns, rows, count), term, out);
 }
 
 static void put_explanation(const struct tdm_core_speed *speed, const struct tdm_term *term, struct tdm_buf *out)
@@ -236,7 +263,6 @@ static void put_fit(const struct tdm_model_fit *fit, const struct tdm_term *term
 	table.above = "\n";
 	table.style = TDM_STYLE_BOLD;
 	tdm_table_text(&table, term, out);
-	tdm_buf_putc(out, '\n');
 }
 
 static void put_result(const struct tdm_pressure_report *report, const struct tdm_pressure_result *r,
@@ -246,20 +272,19 @@ static void put_result(const struct tdm_pressure_report *report, const struct td
 	table.hidden = r->setup.pattern != NULL ? MISS_COLUMNS : 0;
 	put_head(report, r, out);
 	put_l1(r, out);
-	if (report->fit != NULL)
-		put_fit(report->fit, term, out);
 	put_deadlocks(r, term, out);
 	put_beyond(r, term, out);
 	put_uneven(r, term, out);
+	if (report->fit != NULL)
+		put_fit(report->fit, term, out);
 	tdm_buf_putc(out, '\n');
-	put_table(&r->pattern, table, term, out);
+	put_table(r, table, term, out);
 	put_buffers(r, term, out);
 	tdm_buf_putc(out, '\n');
-	put_table(&r->pattern, TDM_TABLE_OF(tdm_strategy_model_columns, r->strategies, r->strategy_count), term, out);
-	if (has_depths_beside(&r->pattern, term)) {
+	put_table(r, TDM_TABLE_OF(tdm_strategy_model_columns, r->strategies, r->strategy_count), term, out);
+	if (has_depths_beside(r, term)) {
 		tdm_buf_putc(out, '\n');
-		put_table(&r->pattern, TDM_TABLE_OF(tdm_strategy_fill_columns, r->strategies, r->strategy_count), term,
-			out);
+		put_table(r, TDM_TABLE_OF(tdm_strategy_fill_columns, r->strategies, r->strategy_count), term, out);
 	}
 	put_model_notes(r, out);
 	put_advice(r, term, out);
@@ -273,7 +298,7 @@ static void put_sizes(const struct tdm_pressure_report *report, const struct tdm
 		tdm_buf_printf(out, "%s%s A tile%s, %s B tile%s: %s\n", i != 0 ? "\n" : "",
 			TDM_COUNT_TEXT(r->setup.a_tiles), tdm_plural(r->setup.a_tiles),
 			TDM_COUNT_TEXT(r->setup.b_tiles), tdm_plural(r->setup.b_tiles), r->workload);
-		put_table(&r->pattern, TDM_TABLE_OF(tdm_strategy_columns, r->strategies, r->strategy_count), term, out);
+		put_table(r, TDM_TABLE_OF(tdm_strategy_columns, r->strategies, r->strategy_count), term, out);
 	}
 	tdm_put_heading(out, term, "Where it becomes critical (score above 70)");
 	for (int i = 0; i < TDM_SIZINGS; i++) {

@@ -53,8 +53,8 @@ static void put_more(const struct tdm_field *field, struct tdm_buf *out)
 	struct tdm_buf text;
 	tdm_buf_init(&text);
 	if (kernel->code != NULL)
-		tdm_buf_printf(&text, "%" PRIu32 " lines, complexity %" PRIu32, kernel->code->code_lines,
-			kernel->code->complexity);
+		tdm_buf_printf(&text, "%" PRIu32 " line%s, complexity %" PRIu32, kernel->code->code_lines,
+			tdm_plural(kernel->code->code_lines), kernel->code->complexity);
 	else if (kernel->source_count > 1)
 		tdm_buf_printf(&text, "one of %" PRIu32 " sources", kernel->source_count);
 	else

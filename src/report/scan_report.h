@@ -16,6 +16,8 @@ struct tdm_scan_report {
 	const char *const *paths;               /* that were scanned; ends with NULL */
 	const struct tdm_scan_changes *changes; /* NULL: nothing was compared */
 	const char *before;                     /* the path that `scan` is compared with; NULL */
+	const char *baseline;                   /* the file whose budgets were compared; NULL */
+	bool is_as_baseline;                    /* no budget differs from it */
 	struct tdm_term term;
 	size_t limit; /* rows of a table in text; 0: all */
 };

@@ -48,6 +48,12 @@ static void put_found(const struct tdm_scan_report *report, const struct tdm_sca
 	put_count_of(out, all->grasp[TDM_GRASP_NOT], "not\n");
 }
 
+/* A path as it was given. */
+static void put_given(const struct tdm_scan_report *report, const char *path, struct tdm_buf *out)
+{
+	tdm_cell_text(out, strcmp(path, "-") == 0 ? "standard input" : path, report->term.utf8);
+}
+
 static void put_head(const struct tdm_scan_report *report, const struct tdm_scan_rows *rows, struct tdm_buf *out)
 {
 	put_files(report, &rows->coverage, out);
@@ -57,8 +63,13 @@ static void put_head(const struct tdm_scan_report *report, const struct tdm_scan
 		TDM_SIZE_TEXT(report->verdict->budgets.l1_bytes));
 	if (report->before != NULL) {
 		tdm_put_label(out, "Compared with");
-		tdm_cell_text(out, report->before, report->term.utf8);
+		put_given(report, report->before, out);
 		tdm_buf_putc(out, '\n');
+	}
+	if (report->baseline != NULL) {
+		tdm_put_label(out, "Baseline");
+		tdm_cell_text(out, report->baseline, report->term.utf8);
+		tdm_buf_puts(out, report->is_as_baseline ? ": no budget differs\n" : "\n");
 	}
 }
 
@@ -83,7 +94,7 @@ static void put_nothing(
 	tdm_buf_puts(out, unread != 0 ? "\nNo buffer was read in " : "\nNo buffer is created in ");
 	for (size_t i = 0; report->paths[i] != NULL; i++) {
 		tdm_buf_puts(out, i != 0 ? ", " : "");
-		tdm_cell_text(out, report->paths[i], report->term.utf8);
+		put_given(report, report->paths[i], out);
 	}
 	tdm_buf_printf(out, ":\n%s", nothing_because(report->scan, coverage));
 }

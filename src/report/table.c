@@ -84,7 +84,8 @@ char *tdm_field_bytes(const struct tdm_field *field, char *dst, size_t cap, uint
 	return dst;
 }
 
-static void put_value(const struct tdm_field *field, struct tdm_buf *out)
+/* Returns whether it is a number. */
+static bool put_value(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct tdm_column *c = field->column;
 	const char *unknown = c->unknown != NULL       ? c->unknown
@@ -105,7 +106,7 @@ static void put_value(const struct tdm_field *field, struct tdm_buf *out)
 	if (value.type == TDM_VALUE_SHARE)
 		tdm_buf_printf(out, "%.*f%%", c->decimals, 100 * fabs(value.share));
 	if (value.type != TDM_VALUE_NUMBER && value.type != TDM_VALUE_SIGNED)
-		return;
+		return value.type == TDM_VALUE_SHARE;
 	value.number = is_minus ? 0 - value.number : value.number;
 	if (c->format == tdm_format_bytes)
 		tdm_field_bytes(field, text, sizeof text, value.number, c->width);
@@ -114,6 +115,7 @@ static void put_value(const struct tdm_field *field, struct tdm_buf *out)
 	else
 		snprintf(text, sizeof text, "%" PRIu64, value.number);
 	tdm_buf_puts(out, text + strspn(text, " "));
+	return true;
 }
 
 /* A line that is being written. */
@@ -121,7 +123,8 @@ struct line {
 	const struct tdm_table *table;
 	const struct tdm_term *term;
 	struct tdm_buf *out;
-	size_t at; /* columns so far */
+	size_t at;      /* columns so far */
+	bool is_number; /* the value of the next cell */
 };
 
 static void fill(struct line *line, size_t blanks)
@@ -148,7 +151,7 @@ static void put_cell(struct line *line, const struct tdm_column *c, const char *
 	size_t blanks = columns < width && (c->flags & TDM_WRAP) == 0 ? width - columns : 0;
 	bool is_number = is_number_column(c);
 	bool is_right = is_number != ((c->flags & TDM_OTHER_SIDE) != 0);
-	size_t most = is_number || c->flags & (TDM_WHOLE | TDM_WRAP) ? 0 : width;
+	size_t most = is_number || line->is_number || c->flags & (TDM_WHOLE | TDM_WRAP) ? 0 : width;
 	fill(line, c->before);
 	if (c->flags & TDM_REST)
 		most = line->term->width > line->at + width ? line->term->width - line->at : width;
@@ -204,7 +207,7 @@ static void add_sizes(const struct tdm_table *table, const void *row, struct tdm
 static bool put_line(const struct tdm_table *table, const void *row, bool is_second,
 	const struct tdm_bytes_range *ranges, const struct tdm_term *term, struct tdm_buf *out)
 {
-	struct line line = { table, term, out, 0 };
+	struct line line = { table, term, out, 0, false };
 	const char *style = row == NULL && table->style != NULL ? tdm_term_style(term, table->style) : "";
 	bool has_second = false, is_first = true, is_wrapped = false;
 	struct tdm_buf cell;
@@ -219,6 +222,7 @@ static bool put_line(const struct tdm_table *table, const void *row, bool is_sec
 		size_t first = row == NULL ? strcspn(c->title, "\n") : 0;
 		has_second |= row == NULL && c->title[first] != '\0';
 		is_wrapped = c->flags & TDM_WRAP && (row != NULL || term->folds);
+		line.is_number = false;
 		if (row == NULL && is_second)
 			tdm_buf_puts(&cell, c->title[first] != '\0' ? c->title + first + 1 : "");
 		else if (row == NULL)
@@ -226,7 +230,7 @@ static bool put_line(const struct tdm_table *table, const void *row, bool is_sec
 		else if (c->text != NULL)
 			c->text(&field, &cell);
 		else
-			put_value(&field, &cell);
+			line.is_number = put_value(&field, &cell);
 		fill(&line, is_first ? 0 : table->gap);
 		is_first = false;
 		put_cell(&line, c, row != NULL && c->style != NULL ? tdm_term_style(term, c->style(&field)) : "",

@@ -1,11 +1,14 @@
 /* Values and ranges that the user gives to names: "num_tiles=16", "num_tiles=1..64". */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/err.h"
 #include "base/pattern.h"
 #include "base/reserve.h"
 #include "scan/expr.h"
+
+#define NUMBER_MAX (INT64_MAX - 1) /* the largest of all stands for "no bound" */
 
 static struct tdm_str before(struct tdm_str text, const char *mark, struct tdm_str *after)
 {
@@ -22,7 +25,7 @@ static struct tdm_str before(struct tdm_str text, const char *mark, struct tdm_s
 static bool read_number(struct tdm_str text, int64_t *number)
 {
 	uint64_t value;
-	if (!tdm_pattern_number(text, &value) || value > INT64_MAX - 1) /* the largest stands for "no bound" */
+	if (!tdm_pattern_number(text, &value) || value > (uint64_t)NUMBER_MAX)
 		return false;
 	*number = (int64_t)value;
 	return true;
@@ -37,7 +40,8 @@ int tdm_settings_add(struct tdm_settings *settings, const char *text, struct tdm
 	struct tdm_str lower = before(value, "..", &upper);
 	bool is_read = read_number(lower, &setting.min) && (upper.ptr == NULL || read_number(upper, &setting.max));
 	if (!is_read)
-		return tdm_diag_set(diag, TDM_ESYNTAX, 0, 0, "\"%s\" is not a number, or two as in 1..64", value.ptr);
+		return tdm_diag_set(diag, TDM_ESYNTAX, 0, 0,
+			"\"%s\" is not a number from 0 to %" PRId64 ", or two as in 1..64", value.ptr, NUMBER_MAX);
 	setting.max = upper.ptr == NULL ? setting.min : setting.max;
 	if (setting.min > setting.max)
 		return tdm_diag_set(diag, TDM_ESYNTAX, 0, 0, "the range of %s ends before it begins", text);

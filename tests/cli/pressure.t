@@ -558,3 +558,44 @@ Wrong usage.
   [2]
   $ tidemark pressure 16 16 --explain-model --json | grep -A 3 '"name": "pack_fixed"' | grep known_as
           "known_as": "derived",
+
+Figures of buffers that stand beside one another are never joined, nor is a large share cut.
+
+  $ printf '%s\n' 'tiles 4000' 'format bfp8' 'set dram_write_bandwidth=1' 'buffer 0 pages=400' 'buffer 4095 pages=1000' \
+  >   'kernel reader read push=0' 'kernel compute compute cycles=1 pop=0 push=4095' 'kernel writer write pop=4095' > wide.cb
+  $ COLUMNS=80 tidemark pressure --pattern wide.cb | sed -n '/^Strategy/,/^$/p; /^Average/,+2p; /further KiB/,+1p'
+  Strategy              CB0 CB4095     bytes  used score risk   effic.  of L1
+  given                 400   1000  1.45 MiB  100% 100.0 HIGH      18% 109.3%
+  advised                 1      2  3.19 KiB  100%   0.2 LOW        0%   0.2%
+  Strategy             map
+  given             108.7%
+  advised             7.3%
+  
+  Average pages         CB0 CB4095  % of time full
+  given               197.3  789.5  24/55
+  advised               0.6    1.9  58/94
+      bytes     CB0 CB4095  Mtiles/s  of best tiles/s per further KiB
+   2.12 KiB       1      1     0.808    93.5%                  +53101
+  $ (echo tiles 2; for i in {0..399}; do echo buffer $i pages=40; done; echo kernel r read push=0
+  >   for i in {1..399}; do echo kernel c$i compute op=copy pop=$((i - 1)) push=$i; done; echo kernel w write pop=399) > many.cb
+  $ COLUMNS=80 tidemark pressure --pattern many.cb | sed -n '/^Strategy/,/^$/p'
+  Strategy              bytes  used score risk   effic.  of L1    map
+  given             62.50 MiB    5% 100.0 HIGH       5% 4703.1% 4378.6%
+  
+
+A fit stands between what is wrong with the buffers and the strategies.
+
+  $ sed 's/pages=4$/pages=400/' relu.cb > large.cb
+  $ COLUMNS=80 tidemark pressure --pattern large.cb --l1-used 1MiB --fit ops_perf_results.csv | sed -n '3,/^Strategy/p'
+  L1 of a core   1464 KiB: firmware 34.19 KiB, kernels up to 69 KiB, L1 buffers 1
+                 MiB; 336.81 KiB left for circular buffers
+  Does not fit   given: 1600 KiB of circular buffers, 336.81 KiB are left
+  Fitted to      Relu, 1 measured call: transfers x2.17, math x1.32; mean error
+                 14.3 % of the kernel time, before 42.0 %
+  
+  Time of  measured [ns]   fitted [ns]   before [ns]
+  kernel          105000        104986         56847
+  front            40000         40003           719
+  back             45000             0             0
+  
+  Strategy            CB0 CB16     bytes  used score risk   effic.  of L1    map

@@ -73,6 +73,21 @@ On a narrow terminal sentences wrap, and the columns of a wide table go on below
                  KiB; 1.33 MiB left for
                  circular buffers
   
+  $ mkdir a_folder_with_a_long_name; head -c 1500 $DATADIR/graph/add_l1.json > a_folder_with_a_long_name/capture.json
+  $ COLUMNS=80 tidemark report a_folder_with_a_long_name/capture.json 2>&1 | sed -n '/^part/,/^──/p'
+  part command   about                          errors warnings notes
+     1 info      a_folder_with_a_long_name/c...      0        0     2  incomplete
+  
+  ── 1. info a_folder_with_a_long_name/capture.json ──────────────────────────────
+  $ COLUMNS=40 tidemark report a_folder_with_a_long_name/capture.json 2>&1 | sed -n '/^part/,/^──/p'
+  part command
+     1 info
+  part about
+     1 a_folder_with_a_long_name/captur...
+  part errors warnings notes
+     1      0        0     2  incomplete
+  
+  ── 1. info a_folder_with_a_long_name/capture.json 
   $ COLUMNS=40 tidemark report 16 16 --multi | wider 40
   $ tidemark report 16 16 --multi demo.trace demo.log | wider 80
 

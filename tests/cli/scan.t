@@ -218,6 +218,8 @@ Two versions.
 A baseline: growth of a budget is a finding with an exit code.
 
   $ tidemark scan scan_versions/old --set Wt=4 --save $out/baseline.json > $out/text
+  $ tidemark scan scan_versions/old --set Wt=4 --baseline $out/baseline.json | grep Baseline | sed "s|$out|OUT|"
+  Baseline       OUT/baseline.json: no budget differs
   $ tidemark scan scan_versions/old --set Wt=4 --baseline $out/baseline.json | grep -c Findings
   0
   [1]

@@ -19,7 +19,9 @@ Sources from standard input and pipes, files that are refused, and names with by
   $ cat $S | tidemark scan - - d | sed -n '1p; 3p'
   Scanned        2 files, 1.91 KiB: 2 parsed whole, 0 in part,
   Found          10 buffers in 4 programs, 0 kernels
-  $ cat $S | tidemark scan --compare - d/factory.cpp | sed -n '/Changes/,/same/p'
+  $ cat $S | tidemark scan --compare - d/factory.cpp | sed -n '/Compared/,/same/p'
+  Compared with  standard input
+  
   Changes
   5 buffers are the same in both
   $ tidemark scan --compare - - < $S
@@ -27,7 +29,7 @@ Sources from standard input and pipes, files that are refused, and names with by
   tidemark scan: see 'tidemark scan --help'
   [2]
   $ tidemark scan - < /dev/null | tail -3
-  No buffer is created in -:
+  No buffer is created in standard input:
   looked for CBDescriptor, CircularBufferConfig, DataflowBufferSpec, ScratchpadSpec,
   functions that make them, and cb_descriptor_from_sharded_tensor in Python.
   $ tidemark scan - < d
@@ -186,11 +188,11 @@ What the user named and cannot be used ends the command with its name.
   tidemark scan: /dev/null: the JSON ends too early, after 0 bytes
   [2]
   $ tidemark scan d --set Wt=-1
-  tidemark scan: --set: "-1" is not a number, or two as in 1..64
+  tidemark scan: --set: "-1" is not a number from 0 to 9223372036854775806, or two as in 1..64
   tidemark scan: see 'tidemark scan --help'
   [2]
   $ tidemark scan d --set Wt=99999999999999999999
-  tidemark scan: --set: "99999999999999999999" is not a number, or two as in 1..64
+  tidemark scan: --set: "99999999999999999999" is not a number from 0 to 9223372036854775806, or two as in 1..64
   tidemark scan: see 'tidemark scan --help'
   [2]
   $ tidemark scan d --set =5

@@ -97,6 +97,8 @@ static void wrong_files_say_where_and_what(void **state)
 		{ HEAD "kernel r read push=0 push=0\n", 3, 22, "'push' is there twice" },
 		{ HEAD "kernel r read dram l1 push=0\n", 3, 20, "'dram' and 'l1' both say the memory" },
 		{ HEAD "kernel c compute cycles=5 op=add push=0\n", 3, 27, "both say the operation" },
+		{ HEAD "kernel r read ahead=2 ids=3 push=0\n", 3, 23, "'ahead' and 'ids' both say" },
+		{ "set call=5\nset sync=5\nset call=6\n", 3, 1, "line 1 already says that" },
 		{ HEAD "kernel\n", 3, 7, "the kernel's name" },
 		{ HEAD "kernel r\n", 3, 9, "read, compute or write" },
 		{ HEAD "kernel r reads push=0\n", 3, 10, "read, compute or write" },

@@ -104,16 +104,23 @@ static void every_form_of_a_number(void **state)
 		"  3145728 3,145,728 3 MiB 00:00:00.001 +84% -2,000.00 -2,097,152,000\n");
 }
 
+static struct tdm_value get_large_share(const struct tdm_field *field)
+{
+	(void)field;
+	return tdm_value_share(24.007);
+}
+
 static void numbers_are_never_cut(void **state)
 {
 	static const struct tdm_column columns[] = {
 		{ "size", NULL, ROW(bytes), .width = 4, .unknown = "unknown" },
 		{ "wait", NULL, ROW(waited_ns), .width = 4 },
+		{ "of", NULL, .get = get_large_share, .decimals = 1, .width = 5 },
 		{ "site", NULL, ROW(site), .width = 4 },
 	};
 	struct tdm_table table = { TDM_COLUMNS(columns), .row = row_of, .count = 2, .gap = 1 };
 	(void)state;
-	expect_text(&table, &term, "size wait site\n3145728 1500000 a...\nunknown    7 -\n");
+	expect_text(&table, &term, "size wait of    site\n3145728 1500000 2400.7% a...\nunknown    7 2400.7% -\n");
 }
 
 static void put_words(const struct tdm_field *field, struct tdm_buf *out)
