@@ -278,6 +278,16 @@ static void early_exits_are_conditions(void **state)
 	done(&world);
 }
 
+/* A function that is only called where a condition is false is not called at all; one that nobody calls may be. */
+static void calls_that_are_never_made(void **state)
+{
+	struct world world;
+	(void)state;
+	scan_folder(&world, "never_called");
+	expect_uses(&world, 0, "push_back 0 x1; push_back to x2?");
+	done(&world);
+}
+
 static void paths_are_put_together(void **state)
 {
 	struct world world;
@@ -472,6 +482,7 @@ int main(void)
 		cmocka_unit_test(functions_that_create_more_are_no_mismatch),
 		cmocka_unit_test(branches_are_judged_by_their_conditions),
 		cmocka_unit_test(early_exits_are_conditions),
+		cmocka_unit_test(calls_that_are_never_made),
 		cmocka_unit_test(paths_are_put_together),
 		cmocka_unit_test(variables_are_one_of_several),
 		cmocka_unit_test(bindings_of_all_forms),
