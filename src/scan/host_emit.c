@@ -94,9 +94,21 @@ static const struct tdm_expr *without_braces(const struct tdm_expr *value)
 	return value;
 }
 
+/* The name of something that may not be there is that which it has when it is there. */
+static const struct tdm_expr *when_there(const struct tdm_expr *name)
+{
+	name = without_braces(name);
+	if (name == NULL || name->op != TDM_EXPR_CHOOSE)
+		return name;
+	const struct tdm_expr *a = when_there(name->args[1]), *b = when_there(name->args[2]);
+	if (host_is_null(a) || host_is_null(b))
+		return host_is_null(a) ? b : a;
+	return tdm_expr_is_same(a, b) ? a : name;
+}
+
 static const struct tdm_expr *name_of(const struct tdm_expr *object)
 {
-	return without_braces(tdm_expr_field(object, "unique_id"));
+	return when_there(tdm_expr_field(object, "unique_id"));
 }
 
 static void dataflow_facts(struct host *host, const struct tdm_expr *object, struct tdm_buffer_facts *facts)

@@ -298,7 +298,9 @@ static void sources_and_arguments_go_together(void **state)
 	expect_uses(&world, 1, "push_back 3 x1; push_back 3 x1; push_back 4 x1");
 	expect_uses(&world, 2, "push_back 4 x1?; push_back 5 x1?; push_back 4 x1?; push_back 5 x1?; push_back 3 x1");
 	expect_uses(&world, 3, "push_back 13 x7; push_back 12 x6; push_back 11 x8");
-	for (size_t i = 0; i < 4; i++)
+	expect_uses(&world, 4, "push_back 11 x3");
+	assert_string_equal(file_of(&world, "host.cpp")->kernels[4].name, "late");
+	for (size_t i = 0; i < 5; i++)
 		assert_int_equal(file_of(&world, "host.cpp")->kernels[i].uses->gaps, 0);
 	done(&world);
 }

@@ -53,7 +53,13 @@ ProgramSpec create_chained(bool is_blocked, bool is_backed)
 		reader.source = "scan/kernels/paired/plain.cpp";
 		reader.compile_time_args = { { "pages", is_backed ? 5 : 7 } };
 	}
-	Group<KernelSpec> kernels = { reader };
+	KernelSpec late;
+	if (is_backed) {
+		late.unique_id = KernelSpecName{ "late" };
+		late.source = "scan/kernels/paired/blocks.cpp";
+		late.compile_time_args = { { "pages", is_backed ? 3 : 9 } };
+	}
+	Group<KernelSpec> kernels = { reader, late };
 	spec.kernels = std::move(kernels);
 	return spec;
 }
