@@ -127,6 +127,25 @@ static inline bool tdm_expr_has_parameter(const struct tdm_expr *expr)
 	return expr->is_parameter;
 }
 
+/*
+ * expr_way.c: conditions that are known to be true or false on the way to where an expression is used. Zeroed to begin
+ * with; what is decided after so many conditions is not used.
+ */
+enum { TDM_WAY_MAX = 16 };
+struct tdm_decision {
+	const struct tdm_expr *condition;
+	bool is_true;
+};
+struct tdm_way {
+	struct tdm_decision list[TDM_WAY_MAX];
+	size_t count;
+};
+void tdm_way_add(struct tdm_way *way, const struct tdm_expr *condition, bool is_true);
+/* The case of a choice that is taken; NULL when nothing decides it. */
+const struct tdm_expr *tdm_way_choice(const struct tdm_way *way, const struct tdm_expr *choice);
+/* An expression without the cases that are not taken; objects of the walker's own stay as they are. */
+const struct tdm_expr *tdm_way_take(const struct tdm_way *way, const struct tdm_expr *expr, struct tdm_arena *arena);
+
 /* Names with values that the user gives: "num_tiles=16", "num_tiles=1..64". */
 struct tdm_setting {
 	struct tdm_str name;

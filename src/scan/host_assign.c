@@ -58,7 +58,9 @@ void host_assign(struct host_frame *frame, uint32_t target, const struct tdm_exp
 	for (; made != NULL && frame->is_eager; made = made->twin)
 		made->latest = frame->branch == made->branch || frame->branch == NULL
 				       ? value
-				       : host_merge(frame->host, frame->branch->condition, value, made->latest);
+				       : host_merge(frame->host,
+						 host_condition_within(frame->host, frame->branch, made->branch), value,
+						 made->latest);
 	if (frame->depth >= HOST_DEPTH_MAX)
 		return;
 	frame->depth++;

@@ -26,6 +26,15 @@ static const struct host_branch *new_branch(
 	return branch;
 }
 
+const struct tdm_expr *host_condition_within(
+	struct host *host, const struct host_branch *branch, const struct host_branch *outermost)
+{
+	const struct tdm_expr *condition = branch->condition;
+	for (branch = branch->outer; branch != NULL && branch != outermost; branch = branch->outer)
+		condition = tdm_expr_binary(host->arena, TDM_EXPR_AND, branch->condition, condition);
+	return condition;
+}
+
 /* Walks one branch in a copy of the frame. */
 static struct host_frame walk_branch(struct host_frame *frame, const struct host_branch *branch, uint32_t body)
 {

@@ -94,9 +94,21 @@ static const struct tdm_expr *without_braces(const struct tdm_expr *value)
 	return value;
 }
 
+/* The name of something that may not be there is that which it has when it is there. */
+static const struct tdm_expr *when_there(const struct tdm_expr *name)
+{
+	name = without_braces(name);
+	if (name == NULL || name->op != TDM_EXPR_CHOOSE)
+		return name;
+	const struct tdm_expr *a = when_there(name->args[1]), *b = when_there(name->args[2]);
+	if (host_is_null(a) || host_is_null(b))
+		return host_is_null(a) ? b : a;
+	return tdm_expr_is_same(a, b) ? a : name;
+}
+
 static const struct tdm_expr *name_of(const struct tdm_expr *object)
 {
-	return without_braces(tdm_expr_field(object, "unique_id"));
+	return when_there(tdm_expr_field(object, "unique_id"));
 }
 
 static void dataflow_facts(struct host *host, const struct tdm_expr *object, struct tdm_buffer_facts *facts)
@@ -147,48 +159,17 @@ void host_facts(
 	}
 }
 
-/* What the branches around a call say about a condition: 1 true, 0 false, -1 nothing. */
-static int known_truth(const struct tdm_expr *condition, const struct host_branch *branch)
-{
-	for (; branch != NULL; branch = branch->outer) {
-		const struct tdm_expr *known = branch->condition;
-		if (tdm_expr_is_same(known, condition))
-			return 1;
-		if (known->op == TDM_EXPR_NOT && tdm_expr_is_same(known->args[0], condition))
-			return 0;
-		if (condition->op == TDM_EXPR_NOT && tdm_expr_is_same(known, condition->args[0]))
-			return 0;
-	}
-	return -1;
-}
-
-/* An expression without the choices that the branches around it have made. */
-static const struct tdm_expr *in_branch(
-	struct host *host, const struct tdm_expr *expr, const struct host_branch *branch)
-{
-	if (expr == NULL || expr->arg_count == 0 || branch == NULL || expr->op < TDM_EXPR_ADD)
-		return expr;
-	if (expr->op == TDM_EXPR_CHOOSE) {
-		int truth = known_truth(expr->args[0], branch);
-		if (truth >= 0)
-			return in_branch(host, expr->args[truth == 1 ? 1 : 2], branch);
-	}
-	const struct tdm_expr *args[3];
-	bool is_changed = false;
-	for (uint32_t i = 0; i < expr->arg_count && i < 3; i++) {
-		args[i] = in_branch(host, expr->args[i], branch);
-		is_changed |= args[i] != expr->args[i];
-	}
-	return is_changed ? tdm_expr_make(host->arena, (enum tdm_expr_op)expr->op, expr->text, args, expr->arg_count)
-			  : expr;
-}
-
+/* Leaves out the choices that the branches around it have made. */
 static void settle_in_branch(struct host *host, struct tdm_buffer_facts *facts, const struct host_branch *branch)
 {
 	const struct tdm_expr **parts[] = { &facts->index, &facts->also_index, &facts->name, &facts->format,
 		&facts->page, &facts->total, &facts->view_of };
+	struct tdm_way way = { .count = 0 };
+	for (; branch != NULL; branch = branch->outer)
+		tdm_way_add(&way, branch->condition, true);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-		*parts[i] = in_branch(host, *parts[i], branch);
+		if (*parts[i] != NULL)
+			*parts[i] = tdm_way_take(&way, *parts[i], host->arena);
 	if (facts->view_of != NULL && host_is_null(facts->view_of))
 		facts->view_of = NULL;
 }

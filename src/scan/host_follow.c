@@ -11,15 +11,6 @@
 
 static const struct tdm_str no_text = { "", 0 };
 
-/* The condition under which a branch is taken, as far as it is of the function itself. */
-static const struct tdm_expr *path_condition(const struct host_frame *frame, const struct host_branch *branch)
-{
-	const struct tdm_expr *condition = branch->condition;
-	for (branch = branch->outer; branch != NULL && branch != frame->base_branch; branch = branch->outer)
-		condition = tdm_expr_binary(frame->host->arena, TDM_EXPR_AND, branch->condition, condition);
-	return condition;
-}
-
 static bool is_conditional(const struct host_frame *frame, const struct host_return *r)
 {
 	return r->branch != NULL && r->branch != frame->base_branch;
@@ -34,7 +25,9 @@ const struct tdm_expr *host_results(struct host_frame *frame)
 			continue;
 		result = result == NULL || !is_conditional(frame, r)
 				 ? r->value
-				 : host_merge(frame->host, path_condition(frame, r->branch), r->value, result);
+				 : host_merge(frame->host,
+					   host_condition_within(frame->host, r->branch, frame->base_branch), r->value,
+					   result);
 	}
 	return result != NULL ? result : &tdm_expr_nothing;
 }
@@ -55,7 +48,7 @@ static void join_returns(struct host_frame *frame, const struct host_binding *en
 		struct host_binding *binding = host_bind(frame, HOST_JOIN, no_text);
 		if (binding == NULL)
 			return;
-		binding->condition = path_condition(frame, r->branch);
+		binding->condition = host_condition_within(frame->host, r->branch, frame->base_branch);
 		binding->env = r->env;
 		binding->other = after;
 	}

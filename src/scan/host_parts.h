@@ -237,6 +237,9 @@ int host_find_takers(struct host *host); /* 0 or -ENOMEM */
 void host_forget_given(struct host_frame *frame, uint32_t call);
 
 /* host_branch.c */
+/* Under which condition a branch is taken inside of another one, or of the function. */
+const struct tdm_expr *host_condition_within(
+	struct host *host, const struct host_branch *branch, const struct host_branch *outermost);
 void host_walk_if(struct host_frame *frame, uint32_t node);
 void host_walk_switch(struct host_frame *frame, uint32_t node);
 /* Evaluates both arms of a `?:` whose effects count, each as a branch. */

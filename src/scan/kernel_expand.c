@@ -400,6 +400,24 @@ static void follow_call(struct expansion *expansion, const struct frame *frame, 
 	}
 }
 
+/* A call that is never made: its function, and what that calls, is not taken to be called by somebody else. */
+static void pass_over(struct expansion *expansion, struct tdm_str callee, uint32_t depth)
+{
+	const struct tdm_kernel_index *index = expansion->index;
+	const struct tdm_kernel_code *own = index->scan->files[expansion->root].code;
+	uint32_t entry = depth < DEPTH_MAX ? tdm_kernel_index_function(index, callee) : TDM_MAP_NONE;
+	for (; entry != TDM_MAP_NONE && expansion->steps++ <= STEPS_MAX;
+		entry = tdm_kernel_index_next(index, entry, callee)) {
+		const struct tdm_kernel_function *function = tdm_kernel_index_get(index, entry);
+		if (index->entries[entry].file != expansion->root || expansion->was_reached[function - own->functions])
+			continue;
+		expansion->was_reached[function - own->functions] = true;
+		for (size_t i = 0; i < function->step_count; i++)
+			if (function->steps[i].is_call)
+				pass_over(expansion, function->steps[i].callee, depth + 1);
+	}
+}
+
 static void follow(struct expansion *expansion, struct frame *frame)
 {
 	const struct tdm_kernel_function *function = frame->function;
@@ -416,8 +434,11 @@ static void follow(struct expansion *expansion, struct frame *frame)
 		}
 		enum tdm_kernel_chance chance = chance_of(expansion, frame, step);
 		struct event event = { step, chance != TDM_KERNEL_HAPPENS };
-		if (chance == TDM_KERNEL_NEVER)
+		if (chance == TDM_KERNEL_NEVER) {
+			if (step->is_call)
+				pass_over(expansion, step->callee, 0);
 			continue;
+		}
 		if (step->is_call)
 			follow_call(expansion, frame, event);
 		else

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 
-enum { SOURCES_MAX = 16, USES_MAX = 2000000 /* of all kernels */ };
+enum { SOURCES_MAX = 16, SEARCH_MAX = 1000, USES_MAX = 2000000 /* of all kernels */ };
 
 static const struct tdm_expr *field_or_nothing(const struct tdm_expr *object, const char *name)
 {
@@ -59,10 +59,6 @@ static struct tdm_kernel_args args_of(
 	args.named =
 		field_or_nothing(is_call ? config : object, is_call ? "named_compile_args" : "named_compile_time_args");
 	args.bindings = field_or_nothing(object, "dfb_bindings");
-	if (is_named_list(args.positional)) {
-		args.named = args.positional;
-		args.positional = &tdm_expr_nothing;
-	}
 	return args;
 }
 
@@ -80,20 +76,27 @@ static int refuse(struct tdm_scan *scan, struct tdm_scan_kernel *kernel, enum td
 	return 0;
 }
 
-/* The paths that a kernel's source may have: one, or those of a choice. */
+/* The paths that a kernel's source may have: one, or those of a choice, each with what decides for it. */
+struct path {
+	struct tdm_str text;
+	struct tdm_way way;
+};
+
 struct paths {
-	struct tdm_str list[SOURCES_MAX];
+	struct path list[SOURCES_MAX];
 	size_t count;
 };
 
-static bool add_path(struct paths *paths, struct tdm_str path)
+static bool add_path(struct paths *paths, struct tdm_str text, const struct tdm_way *way)
 {
 	for (size_t i = 0; i < paths->count; i++)
-		if (tdm_str_eq(paths->list[i], path))
+		if (tdm_str_eq(paths->list[i].text, text)) {
+			paths->list[i].way.count = 0; /* it has several ways: nothing is decided */
 			return true;
+		}
 	if (paths->count == SOURCES_MAX)
 		return false;
-	paths->list[paths->count++] = path;
+	paths->list[paths->count++] = (struct path){ text, *way };
 	return true;
 }
 
@@ -103,24 +106,56 @@ static bool is_null(const struct tdm_expr *expr)
 	       (expr->op == TDM_EXPR_LIST && expr->arg_count == 0);
 }
 
-static bool find_paths(struct tdm_arena *arena, const struct tdm_expr *source, struct paths *paths, uint32_t depth);
+/* Where the paths of a kernel are looked for. */
+struct search {
+	struct tdm_arena *arena;
+	struct tdm_way way; /* what is decided so far */
+	uint32_t depth;
+	uint32_t *steps; /* of the whole search */
+};
 
-/* folder / "name", or "begin" + "end": each of the first with each of the second. */
-static bool find_joined(struct tdm_arena *arena, const struct tdm_expr *source, struct paths *paths, uint32_t depth)
+static bool find_paths(struct search search, const struct tdm_expr *source, struct paths *paths);
+
+static bool add_joined(const struct search *search, const struct tdm_expr *source, const struct path *a,
+	const struct path *b, struct paths *paths)
 {
-	struct paths first = { .count = 0 }, second = { .count = 0 };
-	if (!find_paths(arena, source->args[0], &first, depth) || !find_paths(arena, source->args[1], &second, depth))
+	bool has_slash = a->text.len != 0 && a->text.ptr[a->text.len - 1] == '/';
+	struct tdm_buf buf;
+	tdm_buf_init(&buf);
+	tdm_buf_printf(&buf, "%.*s%s%.*s", TDM_STR_ARG(a->text), source->op == TDM_EXPR_DIVIDE && !has_slash ? "/" : "",
+		TDM_STR_ARG(b->text));
+	const char *joined = tdm_buf_failed(&buf) ? NULL : tdm_arena_text(search->arena, tdm_buf_str(&buf));
+	tdm_buf_done(&buf);
+	return joined != NULL && add_path(paths, tdm_str_of(joined), &b->way);
+}
+
+/* folder / "name", or "begin" + "end": each of the first with each of the second that the same conditions allow. */
+static bool find_joined(struct search search, const struct tdm_expr *source, struct paths *paths)
+{
+	struct paths first = { .count = 0 };
+	if (!find_paths(search, source->args[0], &first))
 		return false;
-	for (size_t i = 0; i < first.count * second.count; i++) {
-		struct tdm_str a = first.list[i / second.count], b = second.list[i % second.count];
-		bool has_slash = a.len != 0 && a.ptr[a.len - 1] == '/';
-		struct tdm_buf buf;
-		tdm_buf_init(&buf);
-		tdm_buf_printf(&buf, "%.*s%s%.*s", TDM_STR_ARG(a),
-			source->op == TDM_EXPR_DIVIDE && !has_slash ? "/" : "", TDM_STR_ARG(b));
-		const char *joined = tdm_buf_failed(&buf) ? NULL : tdm_arena_text(arena, tdm_buf_str(&buf));
-		tdm_buf_done(&buf);
-		if (joined == NULL || !add_path(paths, tdm_str_of(joined)))
+	for (size_t i = 0; i < first.count; i++) {
+		struct paths second = { .count = 0 };
+		search.way = first.list[i].way;
+		if (!find_paths(search, source->args[1], &second))
+			return false;
+		for (size_t k = 0; k < second.count; k++)
+			if (!add_joined(&search, source, &first.list[i], &second.list[k], paths))
+				return false;
+	}
+	return true;
+}
+
+/* The paths of both cases, or of the one that is decided. One that is not there at all has none. */
+static bool find_chosen(struct search search, const struct tdm_expr *choice, struct paths *paths)
+{
+	const struct tdm_expr *taken = tdm_way_choice(&search.way, choice);
+	for (uint32_t i = 1; i <= 2; i++) {
+		struct search next = search;
+		tdm_way_add(&next.way, choice->args[0], i == 1);
+		bool is_left_out = is_null(choice->args[i]) || (taken != NULL && taken != choice->args[i]);
+		if (!is_left_out && !find_paths(next, choice->args[i], paths))
 			return false;
 	}
 	return true;
@@ -128,21 +163,20 @@ static bool find_joined(struct tdm_arena *arena, const struct tdm_expr *source, 
 
 /* False when one of them is no constant. A kernel that may not be there at all, "wide ? path : nullptr", has the rest.
  */
-static bool find_paths(struct tdm_arena *arena, const struct tdm_expr *source, struct paths *paths, uint32_t depth)
+static bool find_paths(struct search search, const struct tdm_expr *source, struct paths *paths)
 {
-	if (source == NULL || depth++ == SOURCES_MAX)
+	if (source == NULL || search.depth++ == SOURCES_MAX || (*search.steps)++ == SEARCH_MAX)
 		return false;
 	switch ((enum tdm_expr_op)source->op) {
 	case TDM_EXPR_STRING:
-		return add_path(paths, source->text);
+		return add_path(paths, source->text, &search.way);
 	case TDM_EXPR_CHOOSE:
-		return (is_null(source->args[1]) || find_paths(arena, source->args[1], paths, depth)) &&
-		       (is_null(source->args[2]) || find_paths(arena, source->args[2], paths, depth));
+		return find_chosen(search, source, paths);
 	case TDM_EXPR_LIST:
-		return source->arg_count == 1 && find_paths(arena, source->args[0], paths, depth);
+		return source->arg_count == 1 && find_paths(search, source->args[0], paths);
 	case TDM_EXPR_ADD:
 	case TDM_EXPR_DIVIDE:
-		return find_joined(arena, source, paths, depth);
+		return find_joined(search, source, paths);
 	default:
 		return false;
 	}
@@ -189,20 +223,38 @@ static int join_source(struct tdm_kernel_index *index, struct tdm_scan_kernel *k
 	return kernel->uses != NULL ? 0 : -ENOMEM;
 }
 
+/* The arguments that the host gives a kernel with one of its sources. */
+static struct tdm_kernel_args args_on_way(const struct tdm_kernel_args *args, const struct tdm_way *way)
+{
+	struct tdm_kernel_args taken = *args;
+	taken.positional = tdm_way_take(way, args->positional, args->arena);
+	taken.named = tdm_way_take(way, args->named, args->arena);
+	taken.bindings = tdm_way_take(way, args->bindings, args->arena);
+	if (is_named_list(taken.positional)) {
+		taken.named = taken.positional;
+		taken.positional = &tdm_expr_nothing;
+	}
+	return taken;
+}
+
 static int join_kernel(
 	struct tdm_kernel_index *index, struct tdm_scan_kernel *kernel, const struct tdm_settings *settings)
 {
 	struct tdm_kernel_args args = args_of(kernel, settings, &index->scan->arena);
 	struct paths paths = { .count = 0 };
-	if (!find_paths(&index->scan->arena, kernel->source_expr, &paths, 0) || paths.count == 0)
+	uint32_t steps = 0;
+	struct search search = { .arena = &index->scan->arena, .steps = &steps };
+	if (!find_paths(search, kernel->source_expr, &paths) || paths.count == 0)
 		return refuse(index->scan, kernel, TDM_UNJUDGED_NO_PATH);
 	uint32_t *sources = tdm_arena_take(&index->scan->arena, sizeof *sources * paths.count);
 	if (sources == NULL)
 		return -ENOMEM;
 	kernel->sources = sources;
 	int err = 0;
-	for (size_t i = 0; i < paths.count && err == 0; i++)
-		err = join_source(index, kernel, &args, paths.list[i]);
+	for (size_t i = 0; i < paths.count && err == 0; i++) {
+		struct tdm_kernel_args taken = args_on_way(&args, &paths.list[i].way);
+		err = join_source(index, kernel, &taken, paths.list[i].text);
+	}
 	return err;
 }
 

@@ -278,6 +278,33 @@ static void early_exits_are_conditions(void **state)
 	done(&world);
 }
 
+/* A function that is only called where a condition is false is not called at all; one that nobody calls may be. */
+static void calls_that_are_never_made(void **state)
+{
+	struct world world;
+	(void)state;
+	scan_folder(&world, "never_called");
+	expect_uses(&world, 0, "push_back 0 x1; push_back to x2?");
+	done(&world);
+}
+
+/* Each source has the arguments that the host gives it. */
+static void sources_and_arguments_go_together(void **state)
+{
+	struct world world;
+	(void)state;
+	scan_folder(&world, "paired");
+	expect_uses(&world, 0, "push_back 0 x1; push_back 1 x4; push_back 2 x4");
+	expect_uses(&world, 1, "push_back 3 x1; push_back 3 x1; push_back 4 x1");
+	expect_uses(&world, 2, "push_back 4 x1?; push_back 5 x1?; push_back 4 x1?; push_back 5 x1?; push_back 3 x1");
+	expect_uses(&world, 3, "push_back 13 x7; push_back 12 x6; push_back 11 x8");
+	expect_uses(&world, 4, "push_back 11 x3");
+	assert_string_equal(file_of(&world, "host.cpp")->kernels[4].name, "late");
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(file_of(&world, "host.cpp")->kernels[i].uses->gaps, 0);
+	done(&world);
+}
+
 static void paths_are_put_together(void **state)
 {
 	struct world world;
@@ -472,6 +499,8 @@ int main(void)
 		cmocka_unit_test(functions_that_create_more_are_no_mismatch),
 		cmocka_unit_test(branches_are_judged_by_their_conditions),
 		cmocka_unit_test(early_exits_are_conditions),
+		cmocka_unit_test(calls_that_are_never_made),
+		cmocka_unit_test(sources_and_arguments_go_together),
 		cmocka_unit_test(paths_are_put_together),
 		cmocka_unit_test(variables_are_one_of_several),
 		cmocka_unit_test(bindings_of_all_forms),

@@ -1,0 +1,6 @@
+#include "api/dataflow/dataflow_api.h"
+
+void kernel_main()
+{
+	cb_push_back(13, get_arg(args::pages));
+}
