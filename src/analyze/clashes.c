@@ -148,6 +148,8 @@ static void add(const struct tdm_picture *picture, uint32_t index, uint64_t devi
 void tdm_clashes_find(const struct tdm_picture *picture, uint32_t process, struct tdm_findings *findings)
 {
 	const struct tdm_picture_process *of = &picture->processes[process];
+	if (of->holding_count == 0)
+		return;
 	const struct tdm_holding *holdings = &picture->holdings[of->first_holding];
 	for (uint32_t h = 0; h < of->holding_count; h++)
 		for (size_t i = 0; i < holdings[h].clash_count; i++) {

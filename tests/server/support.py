@@ -194,9 +194,13 @@ class Daemon:
         return int(next(line for line in text.splitlines() if line.startswith("Anonymous:")).split()[1]) * 1024
 
     def command(self, *args):
-        """The output of `tidemark` about this daemon's ledgers."""
-        return subprocess.run([*self.prefix, BIN / "tidemark", *args], env=self.environment(), capture_output=True, text=True,
-                              check=False).stdout
+        """The output of `tidemark` about this daemon's ledgers. A code says that something is wrong with them; no output at all,
+        that something is wrong with the command."""
+        done = subprocess.run([*self.prefix, BIN / "tidemark", *args], env=self.environment(), capture_output=True, text=True,
+                              check=False)
+        if not done.stdout:
+            raise AssertionError(f"tidemark {' '.join(args)} has ended with {done.returncode}: {done.stderr}")
+        return done.stdout
 
     def statistic(self, name):
         """A number that the daemon tells in words."""

@@ -434,6 +434,18 @@ static void tells_unused_and_missing_regions(void **context)
 	end(&world);
 }
 
+/* A process of which no device is known yet: its picture has no list of holdings at all. */
+static void says_nothing_about_no_devices(void **state)
+{
+	struct world world;
+	(void)state;
+	begin(&world, 0);
+	world.make.picture.holdings = NULL;
+	tdm_run_findings(&world.make.picture, 0, &world.findings);
+	assert_int_equal(world.findings.count, 0);
+	end(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -449,6 +461,7 @@ int main(void)
 		cmocka_unit_test(ignores_impossible_clashes),
 		cmocka_unit_test(finds_the_sizes_for_opening),
 		cmocka_unit_test(tells_unused_and_missing_regions),
+		cmocka_unit_test(says_nothing_about_no_devices),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
