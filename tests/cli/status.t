@@ -493,9 +493,10 @@ leave it out.
   >     fcntl.lockf(f, fcntl.LOCK_EX, 1)
   >     print("locked", flush=True)
   >     time.sleep(60)' ledgers/tidemark-$(id -u).7/* > locked & read ready < locked; holder=$!
-  $ tidemark status | sed -E 's/ +/ /g' | grep -o -e '^ dram [^ ]*' -e "^ $pid?" -e "is only claimed: its ledger names" | sed "s/$pid/PID/"
+  $ tidemark status | sed -E 's/ +/ /g' | grep -o -e '^ dram [^ ]*' -e "^ $pid?" | sed "s/$pid/PID/"
    dram 0.023MiB
    PID?
+  $ tidemark status | tr -s ' \n' ' ' | grep -o "is only claimed: its ledger names"
   is only claimed: its ledger names
   $ tidemark top --once | grep -c "$pid?"
   1

@@ -144,12 +144,8 @@ Circular buffers of three programs share their addresses: a core has the union, 
 While it runs.
 
   $ mkfifo in out; TIDEMARK=1 $TOOLS/traced wait <in >out & exec 3>in; read ready <out
-  $ tidemark status --pid $! | sed -n '/^Findings/,/^$/p' | sed -E 's/^  [0-9]+ /  PID /'
-  Findings ('tidemark dump' says what to do)
-    PID traced: kv_cache: 3 dram buffers of 48 KiB on device 0, the first at 0x4000, were allocated
-      in ttnn::add while a captured trace existed and were live when trace 7 was replayed: their
-      content may have been overwritten
-  
+  $ tidemark status --pid $! | sed -n '/^Findings/,/^$/p' | tr -s ' \n' ' ' | sed -E 's/\) [0-9]+ /) PID /; s/ $//'; echo
+  Findings ('tidemark dump' says what to do) PID traced: kv_cache: 3 dram buffers of 48 KiB on device 0, the first at 0x4000, were allocated in ttnn::add while a captured trace existed and were live when trace 7 was replayed: their content may have been overwritten
   $ tidemark status --pid $! --json | python3 -c '
   > import json, sys
   > status = json.load(sys.stdin)
