@@ -6,10 +6,10 @@ ONLY    ?=
 export ONLY
 
 .DEFAULT_GOAL := build
-.PHONY: build deps demo test bench install package format clean help configure
+.PHONY: build deps demo test test-all bench install package format clean help configure
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
 configure:
 	@cmake --preset release >/dev/null
@@ -26,8 +26,11 @@ demo: ## show what Tidemark does, on a modelled card
 	@cmake --build --preset release --target tidemark_installed
 	@scripts/demo
 
-test: deps ## check layers and format; run the suite plain, with sanitizers, under the fuzzer and for ARM
-	@scripts/run-tests layers format release asan tsan fuzz aarch64
+test: deps ## check layers and format, run the suite with sanitizers, check what is installed
+	@scripts/run-tests layers format check installed
+
+test-all: deps ## run all that CI runs: also full sizes, the release build, threads, long fuzzing, ARM
+	@scripts/run-tests layers format check installed full release tsan aarch64
 
 bench: ## run the benchmarks, or only those that match ONLY=pattern; writes build/bench.json
 	@scripts/install-deps bench

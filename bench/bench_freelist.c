@@ -8,7 +8,7 @@
 #include "bench.h"
 
 #include "base/clock.h"
-#include "device/freelist.h"
+#include "model/alloc/freelist.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "live_load.h"
 
 #include "base/clock.h"
-#include "state/state.h"
+#include "live/join/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

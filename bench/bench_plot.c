@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "bench_child.h"
-#include "plot/plot.h"
+#include "view/chart/plot.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  */
 #include "bench.h"
 
-#include "analyze/cb_advice.h"
+#include "analyze/pressure/cb_advice.h"
 #include "base/clock.h"
 #include "base/number.h"
 
@@ -44,8 +44,9 @@ static void simulate(void)
 	struct tdm_cb_model model;
 	struct tdm_model_result result = { 0 };
 	parse(relu, &pattern, &speed);
-	if (tdm_cb_model_init(&model, &pattern, &speed) != 0 || tdm_cb_model_run(&model, NULL, true, &result) != 0 ||
-		result.buffers[1].pushed != TILES) {
+	tdm_cb_model_init(&model, &pattern, &speed);
+	tdm_cb_model_run(&model, NULL, true, &result);
+	if (result.buffers[1].pushed != TILES) {
 		fprintf(stderr, "bench: the model did not run\n");
 		exit(2);
 	}
@@ -58,10 +59,10 @@ static void advise(void)
 {
 	struct tdm_cb_pattern pattern;
 	struct tdm_core_speed speed;
-	struct tdm_cb_advice advice;
-	const struct tdm_advice_limits limits = { 1024 * 1024, 32, 65535, NULL };
+	struct tdm_cb_advice advice = { .l1_bytes = 1024 * 1024, .align = 32, .pages = 65535 };
 	parse(eight, &pattern, &speed);
-	if (tdm_cb_advise(&pattern, &speed, &limits, &advice) != 0 || advice.advised.bytes == 0) {
+	tdm_cb_advise(&pattern, &speed, &advice);
+	if (advice.advised.bytes == 0) {
 		fprintf(stderr, "bench: there is no advice\n");
 		exit(2);
 	}

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "scan/scan.h"
-#include "scan/syntax.h"
+#include "scan/front/syntax.h"
 #include "scan_tree.h"
 
 #include <limits.h>
@@ -30,7 +30,7 @@ struct parsing {
 static void *parse_files(void *arg)
 {
 	struct parsing *parsing = arg;
-	struct tdm_parser *parser = tdm_parser_new(TDM_LANGUAGE_CPP);
+	struct tdm_parser *parser = tdm_parser_new(TDM_LANGUAGE_CPP, 0);
 	struct tdm_buf text;
 	bool has_error;
 	tdm_buf_init(&text);

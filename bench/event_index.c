@@ -7,9 +7,9 @@
 
 #include "bench_child.h"
 #include "event_load.h"
-#include "ledger/layout.h"
-#include "ledger/ledger_file.h"
-#include "ledger/slot_index.h"
+#include "ledger/layout/layout.h"
+#include "ledger/layout/ledger_file.h"
+#include "ledger/layout/slot_index.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -145,7 +145,7 @@ static char *write_file(const char *folder, size_t file, struct tdm_buf *text)
 	tdm_buf_clear(text);
 	fill(text, file);
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	if (fd < 0 || text->failed || tdm_file_write_all(fd, text->data, text->len) != 0)
+	if (fd < 0 || tdm_file_write_all(fd, text->data, text->len) != 0)
 		perror("bench: a file of the tree");
 	if (fd >= 0)
 		close(fd);

@@ -1,7 +1,7 @@
 # Sets `out` to the libraries of all existing layers, for targets that may use all of them: tests, fuzzers, benchmarks.
 function(tdm_existing_layers out)
 	set(found)
-	foreach(layer cli tui daemon report analyze scan state sources tide ledger plot device event base)
+	foreach(layer cli tui daemon view analyze scan live input tide ledger model base)
 		if(TARGET tdm_${layer})
 			list(APPEND found tdm_${layer})
 		endif()

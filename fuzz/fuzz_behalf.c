@@ -1,7 +1,7 @@
 /*
- * Fuzz what a daemon does with ledgers that an earlier one left. Exercises: ledger/writer_resume.c, ledger_archive.c,
- * archive_copy.c. An input is a list of changes to a good ledger: 2 bytes that choose a line of 64 bytes among those in
- * use, 1 byte of offset, 1 byte of length (0: cut the file there), and that many bytes.
+ * Fuzz what a daemon does with ledgers that an earlier one left. Exercises: ledger/write/writer_resume.c,
+ * ledger/archive/archive.c. An input is a list of changes to a good ledger: 2 bytes that choose a line of 64
+ * bytes among those in use, 1 byte of offset, 1 byte of length (0: cut the file there), and that many bytes.
  *
  * Properties: a damaged ledger is refused, or gone on with so that the figures that it begins with are those of its
  * buffers and every later report is right; the archive moves or removes it; what is on disk is read or refused.
@@ -15,8 +15,8 @@
 
 #include "../tests/unit/ledger_walk.h"
 #include "fuzz_folder.h"
-#include "ledger/ledger_archive.h"
-#include "ledger/writer.h"
+#include "ledger/archive/archive.h"
+#include "ledger/write/writer.h"
 
 enum { BYTES_MAX = 1 << 20, LINE = 64, LINES_MAX = BYTES_MAX / LINE, NEW_ID = 1 << 20, NEW = 12 };
 

@@ -1,7 +1,6 @@
 /*
- * Fuzz the card file. Exercises: device/card_file.c (lines, comments, order, duplicates), device/card_set.c (names,
- * values), base/units.c (sizes), device/card.c (deriving and checking the result), device/bank.c and device/l1_map.c on
- * that card.
+ * Fuzz the card file. Exercises: model/card/card.c (lines, comments, order, duplicates, names, values, deriving and
+ * checking the result), base/units.c (sizes), and model/card/bank.c on that card.
  *
  * Properties: a refused file has a text and leaves the card unchanged; tdm_card_check accepts or refuses an accepted
  * file's card, and a card that passes has regions inside its banks.
@@ -13,9 +12,8 @@
 
 #include "fuzz_check.h"
 #include "base/err.h"
-#include "device/bank.h"
-#include "device/card.h"
-#include "device/l1_map.h"
+#include "model/card/bank.h"
+#include "model/card/card.h"
 
 static void check_regions(const struct tdm_card *card)
 {

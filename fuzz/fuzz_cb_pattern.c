@@ -1,6 +1,6 @@
 /*
- * Fuzz the pattern file. Exercises: device/cb_pattern_file.c (lines, words, keys), device/core_speed.c (constants),
- * device/cb_pattern.c (what fits together), then analyze/cb_model.c, cb_model_run.c, cb_sim.c and cb_advice.c on small
+ * Fuzz the pattern file. Exercises: analyze/pressure/cb_pattern.c (lines, words, keys, what fits
+ * together), analyze/pressure/core_speed.c (constants), then analyze/pressure/cb_model.c and cb_advice.c on small
  * patterns.
  *
  * Properties: a refused file has a text and changes no constant; a pattern that is read can be run, every page that is
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "analyze/cb_advice.h"
+#include "analyze/pressure/cb_advice.h"
 #include "base/number.h"
 #include "fuzz_check.h"
 
@@ -30,8 +30,8 @@ static void run(const struct tdm_cb_pattern *p, const struct tdm_core_speed *spe
 {
 	struct tdm_cb_model model;
 	struct tdm_model_result result = { 0 };
-	check(tdm_cb_model_init(&model, p, speed) == 0);
-	check(tdm_cb_model_run(&model, NULL, true, &result) == 0);
+	tdm_cb_model_init(&model, p, speed);
+	tdm_cb_model_run(&model, NULL, true, &result);
 	tdm_cb_model_done(&model);
 	check(result.is_deadlocked == (result.deadlock[0] != '\0'));
 	for (size_t i = 0; i < p->buffer_count && !result.is_deadlocked; i++)
@@ -41,12 +41,11 @@ static void run(const struct tdm_cb_pattern *p, const struct tdm_core_speed *spe
 
 static void advise(const struct tdm_cb_pattern *p, const struct tdm_core_speed *speed)
 {
-	struct tdm_cb_advice advice;
-	const struct tdm_advice_limits limits = { 1048576, 32, 65535, NULL };
-	check(tdm_cb_advise(p, speed, &limits, &advice) == 0);
+	struct tdm_cb_advice advice = { .l1_bytes = 1048576, .align = 32, .pages = 65535 };
+	tdm_cb_advise(p, speed, &advice);
 	bool is_found = tdm_cb_advice_is_found(&advice);
-	check(!is_found || advice.advised.bytes <= limits.l1_bytes);
-	check(!is_found || advice.advised.bytes == tdm_pattern_bytes(p, advice.advised.depths, limits.align));
+	check(!is_found || advice.advised.bytes <= advice.l1_bytes);
+	check(!is_found || advice.advised.bytes == tdm_pattern_bytes(p, advice.advised.depths, advice.align));
 	for (size_t i = 0; i < p->buffer_count && is_found; i++)
 		check(advice.advised.depths[i] >= (p->buffers[i].is_fixed ? p->buffers[i].pages : p->buffers[i].least));
 	tdm_cb_advice_done(&advice);

@@ -1,5 +1,5 @@
 /*
- * Fuzz the reader of control groups. Exercises: sources/cgroup.c.
+ * Fuzz the reader of control groups. Exercises: live/host/proc_facts.c.
  *
  * Properties: what is found is in the text, apart from underscores of a pod; it has no other characters than digits,
  * letters of hexadecimal numbers and hyphens.
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "fuzz_check.h"
-#include "sources/cgroup.h"
+#include "live/host/proc_facts.h"
 
 static void check_text(const char *text, size_t cap, size_t usual, const char *characters)
 {

@@ -1,6 +1,6 @@
 /*
- * Fuzz the reader of per-core dumps of circular buffers. Exercises: sources/core_cbs.c, base/units.c,
- * analyze/core_dumps.c, report/report_cores.c.
+ * Fuzz the reader of per-core dumps of circular buffers. Exercises: input/report/core_cbs.c, base/units.c,
+ * analyze/report/core_dumps.c.
  *
  * Properties: a refusal has a text and a line; a core's sum is that of its buffers; no core occurs twice in a dump; the
  * reports can be written.
@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "fuzz_input.h"
-#include "report/report_files.h"
+#include "analyze/report/core_dumps.h"
+#include "fuzz_report.h"
 
 static void check_cores(const struct tdm_core_dumps *c)
 {
@@ -35,24 +35,13 @@ static void check_cores(const struct tdm_core_dumps *c)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct tdm_core_dumps dumps;
+	struct tdm_core_dumps dumps = { 0 };
 	struct fuzz_reading r = { tdm_core_dumps_take, &dumps, true, 0 };
-	struct tdm_file_report file = { "fuzz", false, 5, { .utf8 = true, .width = 80 } };
-	struct tdm_buf out;
-	struct tdm_json json;
-	check(tdm_core_dumps_init(&dumps) == 0);
 	fuzz_read("core_dump", data, size, &r);
 	check(r.refused == dumps.refused);
 	tdm_core_dumps_end(&dumps);
 	check_cores(&dumps);
-	tdm_buf_init(&out);
-	tdm_cores_text(&dumps, &file, &out);
-	tdm_json_init(&json, &out);
-	tdm_json_object(&json);
-	tdm_cores_json(&dumps, &file, &json);
-	tdm_json_object_end(&json);
-	check(!tdm_buf_failed(&out));
-	tdm_buf_done(&out);
+	fuzz_show(&tdm_core_report, &dumps);
 	tdm_core_dumps_done(&dumps);
 	return 0;
 }

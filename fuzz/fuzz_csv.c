@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < size; i++)
 		lines += data[i] == '\n';
 	struct tdm_str rest = { (const char *)data, size };
-	check(tdm_csv_open(&csv, (struct tdm_reader){ fuzz_read_bytes, &rest }) == 0);
+	tdm_csv_open(&csv, (struct tdm_reader){ fuzz_read_bytes, &rest });
 	for (;;) {
 		struct tdm_diag diag = { 0 };
 		int got = tdm_csv_next(&csv, &diag);

@@ -1,6 +1,6 @@
 /*
- * Fuzz the reader of programs and libraries. Exercises: sources/elf_symbols.c (the loader's section, both hash tables,
- * symbols of both sizes, names), sources/elf_file.c.
+ * Fuzz the reader of programs and libraries. Exercises: input/elf/elf_file.c (the loader's section, both hash
+ * tables, symbols of both sizes, names), input/elf/elf_file.c.
  *
  * Properties: a refusal has a text; needed libraries have names within the strings; a symbol that is found is one of
  * those that the tables have.
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "fuzz_check.h"
-#include "sources/elf_symbols.h"
+#include "input/elf/elf_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,6 +1,6 @@
 /*
- * Fuzz the runtime's sentences about memory. Exercises: base/pattern.c (fields, spans, numbers), sources/error_text.c
- * (all sentences, core ranges, repetitions), analyze/failure_finding.c, and report/finding_text.c.
+ * Fuzz the runtime's sentences about memory. Exercises: base/pattern.c (fields, spans, numbers), input/log/error_text.c
+ * (all sentences, core ranges, repetitions), analyze/explain/failure_finding.c, and its sentence.
  *
  * Properties: a search always advances, and its text is in the input; a sentence alone gives the same record again;
  * figures are known or TDM_BYTES_UNKNOWN; ranges are valid; every failure has a description; the same failure in the
@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "fuzz_check.h"
-#include "report/finding_report.h"
-#include "sources/error_text.h"
+#include "analyze/explain/failure_finding.h"
+#include "input/log/error_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -32,8 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(is_other || f.text.ptr + f.text.len == text.ptr + at);
 		check(f.has_range == (f.range_count != 0) && (!f.has_range || tdm_core_range_is_valid(&f.range)));
 		tdm_buf_init(&words);
-		tdm_failure_text(&f, &words);
-		check(words.len != 0 && !words.failed);
+		tdm_failure_put(&f, &words);
+		check(words.len != 0);
 		/* No field is left open; a name may have a brace of its own. */
 		check(memchr(words.data, '{', words.len) == NULL || memchr(text.ptr, '{', text.len) != NULL);
 		tdm_buf_done(&words);
@@ -48,8 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(f.type == TDM_FAILURE_OTHER && f.text.ptr >= text.ptr &&
 			f.text.ptr + f.text.len <= text.ptr + size);
 		tdm_buf_init(&words);
-		tdm_failure_text(&f, &words);
-		check(words.len != 0 && !words.failed);
+		tdm_failure_put(&f, &words);
+		check(words.len != 0);
 		tdm_buf_done(&words);
 	}
 	return 0;

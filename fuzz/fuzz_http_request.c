@@ -1,8 +1,8 @@
 /*
- * Fuzz what a request can say. Exercises: daemon/access.c, web_api.c, pages.c, sse.c (filters), state/pick.c and
- * socket_path.c (the variables of socket activation, which have the same form). libmicrohttpd has divided a request
- * already, so an input is divided by newlines: the path, the headers Host, Authorization and Accept, and arguments
- * "name=value". The first byte says how it comes in.
+ * Fuzz what a request can say. Exercises: daemon/http/pages.c, live/join/pick.c
+ * and socket_server.c (the variables of socket activation, which have the same form). libmicrohttpd has divided a
+ * request already, so an input is divided by newlines: the path, the headers Host, Authorization and Accept, and
+ * arguments "name=value". The first byte says how it comes in.
  *
  * Properties: a name that is taken is one of the daemon's or an address; only the bearer of the token sees everything
  * over TCP; an answer has a known status and a body, and a document is JSON; somebody who may see totals only sees no
@@ -16,10 +16,10 @@
 #include <sys/stat.h>
 
 #include "../tests/unit/ledger_builder.h"
-#include "daemon/pages.h"
-#include "daemon/socket_path.h"
+#include "daemon/http/http.h"
+#include "daemon/socket/socket_server.h"
 #include "fuzz_folder.h"
-#include "sources/json_walk.h"
+#include "base/json_walk.h"
 
 #define TOKEN   "a-token-of-sorts-1234"
 #define COMMAND "--layers 12" /* of the process in the sample */
@@ -46,10 +46,10 @@ static void start(void)
 	builder_sample(&b);
 	builder_write(&b, path);
 	builder_done(&b);
-	struct tdm_http_sources sources = { .state = tdm_state_new(&(struct tdm_state_options){
-						    .paths = paths, .only_ledgers = true, .with_ended = true }) };
-	check(sources.state != NULL && tdm_loop_init(&loop) == 0);
-	check(tdm_pages_new(&loop, &options, &sources, &pages, &diag) == 0);
+	struct tdm_state *state =
+		tdm_state_new(&(struct tdm_state_options){ .paths = paths, .only_ledgers = true, .with_ended = true });
+	check(state != NULL && tdm_loop_init(&loop) == 0);
+	check(tdm_pages_new(&loop, &options, state, NULL, &pages, &diag) == 0);
 }
 
 static int any_part(void *to, const struct tdm_json_token *token)
@@ -81,20 +81,19 @@ static void check_host(const char *host)
 
 static enum tdm_right right_of(unsigned how, const char *authorization)
 {
-	const struct tdm_caller caller = { .is_unix = (how & 1) != 0,
-		.is_local = (how & 2) != 0,
-		.uid = (how & 4) != 0 ? 65534 : UINT32_MAX,
-		.authorization = (how & 8) != 0 ? authorization : NULL };
+	bool is_unix = (how & 1) != 0;
+	const char *given = (how & 8) != 0 ? authorization : NULL;
 	const struct tdm_access *access = (how & 16) != 0 ? &with_token : &without;
-	enum tdm_right right = tdm_access_right(access, &caller);
-	size_t len = caller.authorization != NULL ? strlen(caller.authorization) : 0, token = sizeof TOKEN - 1;
-	bool has_token = len > token && strcmp(caller.authorization + len - token, TOKEN) == 0;
+	enum tdm_right right =
+		tdm_access_right(access, is_unix, (how & 2) != 0, (how & 4) != 0 ? 65534 : UINT32_MAX, given);
+	size_t len = given != NULL ? strlen(given) : 0, token = sizeof TOKEN - 1;
+	bool has_token = len > token && strcmp(given + len - token, TOKEN) == 0;
 	check(right != TDM_RIGHT_ALL || (has_token && access == &with_token) || geteuid() == 65534);
-	check(right != TDM_RIGHT_OWN || caller.is_unix);
+	check(right != TDM_RIGHT_OWN || is_unix);
 	return right;
 }
 
-static void check_page(const struct tdm_page_request *request)
+static void check_page(const struct tdm_request *request)
 {
 	static const struct tdm_http_stats stats;
 	char key[512], again[512];
@@ -108,7 +107,7 @@ static void check_page(const struct tdm_page_request *request)
 	struct tdm_diag diag = { 0 };
 	if (strcmp(page.type, "application/json") == 0 && page.text.len != 0)
 		check(tdm_json_walk(tdm_buf_str(&page.text), any_part, NULL, &diag) == 0);
-	check(request->api.right >= TDM_RIGHT_OWN || page.text.len == 0 ||
+	check(request->right >= TDM_RIGHT_OWN || page.text.len == 0 ||
 		memmem(page.text.data, page.text.len, COMMAND, sizeof COMMAND - 1) == NULL);
 	tdm_buf_done(&page.text);
 }
@@ -143,9 +142,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_activation(lines[0], lines[1], lines[2]);
 	if (tdm_access_takes_host(&with_token, lines[1]))
 		check_host(lines[1]);
-	struct tdm_page_request request = { .path = lines[0], .accept = (data[0] & 32) != 0 ? lines[3] : NULL };
-	request.api.right = right_of(data[0], lines[2]);
-	request.api.uid = 65534;
+	struct tdm_request request = { .path = lines[0], .accept = (data[0] & 32) != 0 ? lines[3] : NULL };
+	request.right = right_of(data[0], lines[2]);
+	request.uid = 65534;
 	/* Without a body nothing is begun that goes on after the request. */
 	request.is_head = strcmp(lines[0], "/api/v1/buffers") == 0 || strcmp(lines[0], "/api/v1/events") == 0 ||
 			  strcmp(lines[0], "/api/v1/picture") == 0;
@@ -153,9 +152,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		char *value = strchrnul(lines[i], '=');
 		if (*value != '\0')
 			*value++ = '\0';
-		request.api.arguments[request.api.argument_count++] = (struct tdm_argument){ lines[i], value };
+		request.arguments[request.argument_count++] = (struct tdm_argument){ lines[i], value };
 	}
-	if (request.api.right != TDM_RIGHT_NONE || tdm_page_is_open(request.path))
+	if (request.right != TDM_RIGHT_NONE || tdm_page_is_open(request.path))
 		check_page(&request);
 	free(text);
 	return 0;

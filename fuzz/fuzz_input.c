@@ -1,6 +1,6 @@
 /*
- * Fuzz the opening of inputs. Exercises: sources/input.c (levels, windows, rewinding), sources/decode_gzip.c,
- * decode_xz.c, decode_zstd.c, decode_utf16.c, sources/format_table.c and every recogniser. The first byte determines
+ * Fuzz the opening of inputs. Exercises: input/door/input.c (levels, windows, rewinding, gzip, xz, zstd,
+ * UTF-16), input/door/format.c and every recogniser. The first byte determines
  * the size of the pieces in which the input is read.
  *
  * Properties: neither the size of the pieces nor reading it again makes a difference, except how much of damaged packed

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fuzz_check.h"
-#include "sources/format.h"
+#include "input/door/format.h"
 
 /* Takes records and passes them to an analyser. Checks that a refusal has a text. */
 struct fuzz_reading {

@@ -1,6 +1,6 @@
 /*
- * Fuzz the readers of the inspector's files; each input goes to both. Exercises: sources/inspector_log.c,
- * mesh_buffers.c, kernel_list.c, analyze/buffer_history.c, analyze/kernel_programs.c, report/report_inspector.c.
+ * Fuzz the readers of the inspector's files; each input goes to both. Exercises: input/report/inspector.c,
+ * analyze/report/inspector_memory.c.
  *
  * Properties: a refusal has a text and a line; every event is valid; the history agrees with its live buffers; kernels
  * belong to programs; the reports can be written.
@@ -11,10 +11,7 @@
 #include <stdlib.h>
 
 #include "../tests/unit/history_valid.h"
-#include "fuzz_input.h"
-#include "report/report_files.h"
-
-static const struct tdm_file_report file = { "fuzz", false, 5, { .utf8 = true, .width = 80 } };
+#include "fuzz_report.h"
 
 static int take_buffer(void *history, const struct tdm_record *record)
 {
@@ -24,23 +21,13 @@ static int take_buffer(void *history, const struct tdm_record *record)
 
 static void as_mesh_buffers(const uint8_t *data, size_t size)
 {
-	struct tdm_buffer_history history;
+	struct tdm_buffer_history history = { .live_count = 0 };
 	struct fuzz_reading r = { take_buffer, &history, true, 0 };
-	struct tdm_buf out;
-	struct tdm_json json;
-	check(tdm_buffer_history_init(&history) == 0);
 	fuzz_read("mesh_buffers", data, size, &r);
 	check(r.refused == history.refused);
 	check(history_is_valid(&history));
 	tdm_buffer_history_end(&history);
-	tdm_buf_init(&out);
-	tdm_mesh_text(&history, &file, &out);
-	tdm_json_init(&json, &out);
-	tdm_json_object(&json);
-	tdm_mesh_json(&history, &file, &json);
-	tdm_json_object_end(&json);
-	check(!tdm_buf_failed(&out));
-	tdm_buf_done(&out);
+	fuzz_show(&tdm_mesh_report, &history);
 	tdm_buffer_history_done(&history);
 }
 
@@ -53,28 +40,18 @@ static uint64_t code_of(const char *path)
 
 static void as_kernels(const uint8_t *data, size_t size)
 {
-	struct tdm_kernel_programs programs;
+	struct tdm_kernel_programs programs = { .code_of = code_of };
 	struct fuzz_reading r = { tdm_kernel_programs_take, &programs, true, 0 };
-	struct tdm_buf out;
-	struct tdm_json json;
 	uint64_t kernels = 0;
-	check(tdm_kernel_programs_init(&programs) == 0);
-	programs.code_of = code_of;
 	fuzz_read("programs", data, size, &r);
-	check(r.refused == programs.refused && tdm_kernel_programs_end(&programs, 70656) == 0);
+	check(r.refused == programs.refused);
+	tdm_kernel_programs_end(&programs);
 	for (size_t i = 0; i < programs.program_count; i++) {
 		kernels += programs.programs[i].kernels;
 		check(programs.programs[i].known + programs.programs[i].unknown == programs.programs[i].kernels);
 	}
 	check(kernels == programs.kernel_count && programs.name_count <= kernels);
-	tdm_buf_init(&out);
-	tdm_programs_text(&programs, &file, &out);
-	tdm_json_init(&json, &out);
-	tdm_json_object(&json);
-	tdm_programs_json(&programs, &file, &json);
-	tdm_json_object_end(&json);
-	check(!tdm_buf_failed(&out));
-	tdm_buf_done(&out);
+	fuzz_show(&tdm_program_report, &programs);
 	tdm_kernel_programs_done(&programs);
 }
 

@@ -1,5 +1,5 @@
 /*
- * Fuzz the reader of compiled kernels. Exercises: sources/kernel_elf.c (headers of both sizes, segments, sections,
+ * Fuzz the reader of compiled kernels. Exercises: input/elf/kernel_elf.c (headers of both sizes, segments, sections,
  * trims).
  *
  * Properties: a refusal has a text and leaves no result; sums agree with the segments; nothing is larger than the file
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "fuzz_check.h"
-#include "sources/kernel_elf.h"
+#include "input/elf/elf_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

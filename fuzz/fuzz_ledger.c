@@ -1,6 +1,6 @@
 /*
- * Fuzz the reading of ledgers. Exercises: ledger/reader*.c (header, directories, counters, slots, ring, blobs, phases),
- * sources/follower.c and ledger_event.c, state/ and the maps on the result.
+ * Fuzz the reading of ledgers. Exercises: ledger/read (header, directories, counters, slots, ring, blobs, phases),
+ * live/follow, live/join and the maps on the result.
  *
  * An input is a whole file (first byte 'F'), or a list of changes to a good ledger: 4 bytes of offset, modulo its
  * length, 1 byte of length (0: cut the file there), and that many bytes. The changes are also made one after the other

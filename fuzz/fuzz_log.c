@@ -1,7 +1,7 @@
 /*
- * Fuzz logs. Exercises: sources/log_scan.c (both searches), sources/log_prefix.c, sources/log_runtime.c,
- * sources/log_workload.c, sources/log_server.c, sources/log_fold.c, sources/log_reader.c, sources/log_source.c,
- * analyze/log_profile.c, analyze/log_pressure.c and the reports on the result.
+ * Fuzz logs. Exercises: input/log/log_scan.c (both searches), input/log/log_message.c,
+ * input/log/log_workload.c, input/log/log_reader.c, input/log/log_source.c, analyze/log/log_profile.c and the reports
+ * on the result.
  *
  * Properties: both searches find the same lines, with correct line numbers; every record and every event is valid; the
  * profile's counts agree with the records; text and JSON can be written, and the JSON has no byte that should have been
@@ -14,8 +14,11 @@
 #include <string.h>
 
 #include "fuzz_input.h"
-#include "report/log_report.h"
-#include "sources/log_reader.h"
+#include "analyze/log/log_profile.h"
+#include "fuzz_write.h"
+#include "cli/inputs/log_follow.h"
+#include "input/log/log_reader.h"
+#include "../tests/unit/log_record_valid.h"
 
 static void check_scan(const char *data, size_t size)
 {
@@ -23,8 +26,8 @@ static void check_scan(const char *data, size_t size)
 	struct tdm_log_line a, b;
 	uint64_t newlines = 0;
 	struct tdm_str rest[] = { { data, size }, { data, size } };
-	check(tdm_log_scan_open(&fast, (struct tdm_reader){ fuzz_read_bytes, &rest[0] }) == 0);
-	check(tdm_log_scan_open(&plain, (struct tdm_reader){ fuzz_read_bytes, &rest[1] }) == 0);
+	tdm_log_scan_open(&fast, (struct tdm_reader){ fuzz_read_bytes, &rest[0] });
+	tdm_log_scan_open(&plain, (struct tdm_reader){ fuzz_read_bytes, &rest[1] });
 	tdm_log_scan_portable(&plain);
 	for (int got = 1; got != 0;) {
 		got = tdm_log_scan_next(&fast, false, &a);
@@ -56,23 +59,11 @@ static void check_events(const uint8_t *data, size_t size)
 
 static void check_reports(const struct tdm_log_profile *p)
 {
-	struct tdm_log_report report = { .limit = 20, .utf8 = true, .width = 100 };
-	struct tdm_buf out;
-	struct tdm_json json;
-	tdm_buf_init(&out);
-	tdm_log_text(p, &report, &out);
-	tdm_log_compare_text(p, p, &report, &out);
-	check(!tdm_buf_failed(&out));
-	tdm_buf_clear(&out);
-	tdm_json_init(&json, &out);
-	tdm_json_array(&json);
-	tdm_log_json(p, &report, &json);
-	tdm_log_compare_json(p, p, &json);
-	tdm_json_array_end(&json);
-	check(!tdm_buf_failed(&out) && json.depth == 0);
-	for (size_t i = 0; i < out.len; i++)
-		check((unsigned char)out.data[i] >= 0x20 || out.data[i] == '\n');
-	tdm_buf_done(&out);
+	struct tdm_result *result = tdm_result_new();
+	tdm_log_show(tdm_add_group(&result->top, "log", NULL), p, 20, false);
+	tdm_log_show_both(tdm_add_group(&result->top, "compare", NULL), p, p);
+	fuzz_write(result);
+	tdm_result_free(result);
 }
 
 struct log {
@@ -85,16 +76,17 @@ static int take(void *to, const struct tdm_record *record)
 {
 	struct log *l = to;
 	if (record->type == TDM_RECORD_LOG_END)
-		tdm_log_profile_end_file(&l->profile, 0, record->log_end);
+		l->profile.files[0].counts = *record->log_end;
 	if (record->type != TDM_RECORD_LOG)
 		return 0;
-	check(tdm_log_record_is_valid(record->log));
+	check(log_record_is_valid(record->log));
 	l->records++;
 	l->failures += record->log->type == TDM_LOG_FAILURE && !record->log->is_repeat;
 	tdm_buf_clear(&l->line);
 	tdm_log_record_line(record->log, &l->line);
 	check(memchr(l->line.data, '\n', l->line.len) == l->line.data + l->line.len - 1);
-	return tdm_log_profile_add(&l->profile, record->log);
+	tdm_log_profile_add(&l->profile, record->log);
+	return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -104,7 +96,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_scan((const char *)data, size);
 	l.records = l.failures = 0;
 	tdm_buf_init(&l.line);
-	check(tdm_log_profile_init(&l.profile) == 0 && tdm_log_profile_add_file(&l.profile, "fuzz") == 0);
+	l.profile = (struct tdm_log_profile){ 0 };
+	tdm_log_profile_add_file(&l.profile, "fuzz");
 	fuzz_read("log", data, size, &r);
 	check(l.profile.files[0].records == l.records);
 	check(l.profile.failure_count + l.profile.warning_count == l.failures);

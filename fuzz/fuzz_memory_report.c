@@ -1,6 +1,6 @@
 /*
  * Fuzz the reader of the memory reporter's files. The beginning of the input determines its form. Exercises:
- * base/csv.c, sources/memory_report.c, analyze/memory_states.c, analyze/region_map.c, report/report_memory.c.
+ * base/csv.c, input/report/csv_report.c, analyze/report/memory_states.c, analyze/live/region_map.c.
  *
  * Properties: a refusal has a text and a line; blocks and regions belong to exactly one state; banks times bytes per
  * bank fits 64 bits; the reports can be written.
@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "fuzz_input.h"
-#include "report/report_files.h"
+#include "analyze/report/memory_states.h"
+#include "fuzz_report.h"
 
 static void check_report(const struct tdm_memory_states *r)
 {
@@ -38,22 +38,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct tdm_memory_states states = { 0 };
 	struct fuzz_reading r = { tdm_memory_states_take, &states, true, 0 };
-	struct tdm_buf out;
-	struct tdm_json json;
 	fuzz_read("memory_report", data, size, &r);
 	r.take = NULL; /* problems found at the end are counted there */
-	check(tdm_memory_states_end(&states, &(struct tdm_record_sink){ &r, fuzz_take }) == 0);
+	states.sink = (struct tdm_record_sink){ &r, fuzz_take };
+	tdm_memory_states_end(&states);
 	check(r.refused == states.refused);
 	check_report(&states);
-	const struct tdm_file_report file = { "fuzz", false, 5, { .utf8 = true, .width = 80 } };
-	tdm_buf_init(&out);
-	tdm_memory_text(&states, &file, &out);
-	tdm_json_init(&json, &out);
-	tdm_json_object(&json);
-	tdm_memory_json(&states, &file, &json);
-	tdm_json_object_end(&json);
-	check(!tdm_buf_failed(&out));
-	tdm_buf_done(&out);
+	fuzz_show(&tdm_memory_report, &states);
 	tdm_memory_states_done(&states);
 	return 0;
 }

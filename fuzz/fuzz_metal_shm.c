@@ -1,5 +1,5 @@
 /*
- * Fuzz the reader of tt-metal's shared memory. Exercises: sources/metal_region.c (layouts, counters, slots, sums).
+ * Fuzz the reader of tt-metal's shared memory. Exercises: live/runtime/metal_shm.c (layouts, counters, slots, sums).
  *
  * An input is a whole region (first byte 'F'), or a list of changes to a region whose version is the first byte modulo
  * 5 (0: the older first version): 2 bytes of offset, modulo its length, 1 byte of length (0: cut it there), and that
@@ -15,6 +15,7 @@
 
 #include "fuzz_check.h"
 #include "../tests/unit/metal_bytes.h"
+#include "../tests/unit/metal_valid.h"
 
 static size_t change(struct metal_bytes *m, const uint8_t *data, size_t size)
 {
@@ -40,10 +41,10 @@ static void decode(const uint8_t *data, size_t len, struct tdm_metal_region *reg
 	check(copy != NULL);
 	if (len != 0)
 		memcpy(copy, data, len);
-	tdm_metal_region_init(region);
+	metal_region_init(region);
 	tdm_metal_decode(copy, len, region);
 	free(copy);
-	check(tdm_metal_region_is_valid(region));
+	check(metal_region_is_valid(region));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -64,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (uint32_t i = 0; i < region.slot_count; i++)
 			region.slots[i].life = (uint8_t)((turn + i) % TDM_PROC_LIFE_COUNT);
 		tdm_metal_sum(&region);
-		check(tdm_metal_region_is_valid(&region));
+		check(metal_region_is_valid(&region));
 	}
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * Fuzz the reader of performance reports. Exercises: base/csv.c, sources/perf_csv.c, analyze/perf_waits.c,
- * report/report_perf.c.
+ * Fuzz the reader of performance reports. Exercises: base/csv.c, input/report/csv_report.c,
+ * analyze/report/perf_waits.c.
  *
  * Properties: a refusal, and a field that is not a number, has a text and a line; the operations are all rows except
  * the marks; the reports can be written.
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz_input.h"
-#include "report/report_files.h"
+#include "analyze/report/perf_waits.h"
+#include "fuzz_report.h"
 
 struct perf {
 	struct tdm_perf_waits waits;
@@ -31,11 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct perf p = { .rows = 0 };
 	struct fuzz_reading r = { take, &p, true, 0 };
-	struct tdm_buf out;
-	struct tdm_json json;
 	uint64_t calls = 0;
-	check(tdm_perf_waits_init(&p.waits) == 0);
-	int err = fuzz_read("ops_perf_results", data, size, &r);
+	fuzz_read("ops_perf_results", data, size, &r);
 	check(r.refused == p.waits.refused + p.waits.odd);
 	tdm_perf_waits_end(&p.waits);
 	for (size_t i = 0; i < p.waits.operation_count; i++) {
@@ -43,15 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(p.waits.operations[i].measured <= p.waits.operations[i].calls);
 	}
 	check(calls + p.marks == p.rows && calls == p.waits.sum.calls);
-	struct tdm_file_report file = { "fuzz", err != 0, 5, { .utf8 = true, .width = 80 } };
-	tdm_buf_init(&out);
-	tdm_perf_text(&p.waits, &file, &out);
-	tdm_json_init(&json, &out);
-	tdm_json_object(&json);
-	tdm_perf_json(&p.waits, &file, &json);
-	tdm_json_object_end(&json);
-	check(!tdm_buf_failed(&out));
-	tdm_buf_done(&out);
+	fuzz_show(&tdm_perf_report, &p.waits);
 	tdm_perf_waits_done(&p.waits);
 	return 0;
 }

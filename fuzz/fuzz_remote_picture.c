@@ -1,6 +1,6 @@
 /*
- * Fuzz the reader of other machines' pictures. Exercises: sources/json_walk.c, state/remote_picture.c,
- * state/remote_check.c, state/picture_shape.c, report/picture_json.c, report/status_report.c.
+ * Fuzz the reader of other machines' pictures. Exercises: base/json_walk.c, live/remote/remote_picture.c,
+ * live/remote/picture_shape.c, view/rows/picture_json.c, view/rows/status_report.c.
  *
  * Properties: a refusal has a reason; a picture that is read is valid, can be shown, and can be written and read again,
  * which gives the same text.
@@ -8,27 +8,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../tests/unit/picture_valid.h"
 #include "fuzz_check.h"
-#include "report/picture_json.h"
-#include "report/status_report.h"
-#include "state/remote_picture.h"
+#include "view/rows/picture_json.h"
+#include "view/rows/status_report.h"
+#include "view/write/write.h"
+#include "live/remote/remote_picture.h"
 
 static void write_picture(const struct tdm_picture *picture, struct tdm_buf *out)
 {
 	tdm_buf_init(out);
 	tdm_picture_json(
 		&(struct tdm_picture_json){ .picture = picture, .with_processes = true, .with_buffers = true }, out);
-	check(!tdm_buf_failed(out));
 }
 
 static void show(const struct tdm_picture *picture)
 {
 	const struct tdm_status_report report = { .picture = picture, .term = { .width = 80 } };
-	struct tdm_buf out;
-	tdm_buf_init(&out);
-	tdm_status_text(&report, &out);
-	check(!tdm_buf_failed(&out));
+	struct tdm_result *result = tdm_result_new();
+	struct tdm_buf out = { 0 };
+	tdm_status_show(&result->top, &report);
+	tdm_write_text(&result->top, &report.term, &out);
 	tdm_buf_done(&out);
+	tdm_result_free(result);
 }
 
 /* The text of a picture from its time on: the envelope has the time of writing. */
@@ -46,13 +48,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct tdm_remote_picture remote, again;
 	struct tdm_diag diag = { 0 };
 	struct tdm_buf first, second;
-	check(tdm_intern_init(&texts) == 0);
+	tdm_intern_init(&texts);
 	if (tdm_remote_picture_read((struct tdm_str){ (const char *)data, size }, &texts, &remote, &diag) != 0) {
 		check(diag.text[0] != '\0');
 		tdm_intern_done(&texts);
 		return 0;
 	}
-	check(tdm_picture_is_valid(&remote.picture));
+	check(picture_is_valid(&remote.picture));
 	show(&remote.picture);
 	write_picture(&remote.picture, &first);
 	check(tdm_remote_picture_read(tdm_buf_str(&first), &texts, &again, &diag) == 0);

@@ -1,7 +1,7 @@
 /*
- * Fuzz the socket server. Exercises: daemon/socket_server.c, clients.c, server_texts.c, server_answers.c, takeover.c,
- * and the writer of ledgers on behalf. The first byte chooses the form of the messages, the second is the seed of the
- * pieces in which the rest arrives.
+ * Fuzz the socket server. Exercises: daemon/socket/socket_server.c, connection.c, clients.c, server_texts.c,
+ * and the writer of ledgers on behalf. The first byte chooses the form of the messages, the second is the
+ * seed of the pieces in which the rest arrives.
  *
  * Properties: a reply has the client's size; what is refused is counted; the sums of all clients are those of their
  * ledgers, so a daemon that goes on with them has the same sums; the ledgers are valid.
@@ -14,9 +14,7 @@
 #include <sys/socket.h>
 
 #include "../tests/unit/ledger_walk.h"
-#include "daemon/server_answers.h"
-#include "daemon/quick_replies.h"
-#include "daemon/socket_server.h"
+#include "daemon/socket/socket_server.h"
 #include "fuzz_folder.h"
 #include "fuzz_pieces.h"
 
@@ -45,7 +43,7 @@ static void start(struct run *run)
 	tdm_quick_free(run->server.quick); /* connections are read here, and by nobody else */
 	run->server.quick = NULL;
 	tdm_server_log_done(&run->server.log);
-	check(tdm_server_log_init(&run->server.log, &run->loop, null) == 0);
+	tdm_server_log_init(&run->server.log, &run->loop, null);
 }
 
 static void stop(struct run *run)
@@ -57,8 +55,8 @@ static void stop(struct run *run)
 static void add_up(const struct run *run, struct sums *sums)
 {
 	memset(sums, 0, sizeof *sums);
-	for (size_t i = 0; i < run->server.clients.sums.count; i++) {
-		const struct tdm_device_sum *sum = &run->server.clients.sums.list[i];
+	for (size_t i = 0; i < run->server.clients.sum_count; i++) {
+		const struct tdm_device_sum *sum = &run->server.clients.sum_list[i];
 		if (sum->users == 0 || sum->number >= DEVICES)
 			continue;
 		memcpy(sums->bytes[sum->number], sum->bytes, sizeof sum->bytes);
@@ -68,7 +66,7 @@ static void add_up(const struct run *run, struct sums *sums)
 
 static uint64_t reports(const struct run *run)
 {
-	const _Atomic uint64_t *messages = run->server.counters.messages;
+	const _Atomic uint64_t *messages = run->server.clients.counters.messages;
 	return messages[TDM_WIRE_ALLOC] + messages[TDM_WIRE_FREE] + messages[TDM_WIRE_CB_ALLOC] +
 	       messages[TDM_WIRE_CB_FREE] + messages[TDM_WIRE_KERNEL_LOAD] + messages[TDM_WIRE_KERNEL_UNLOAD];
 }
@@ -93,7 +91,7 @@ static void feed(struct run *run, enum tdm_wire_form form, uint32_t seed, const 
 			got += (size_t)part;
 		check(!is_open || is_asked || form != TDM_FORM_SIZES || c->wire.size == 0 || got % c->wire.size == 0);
 	}
-	const struct tdm_clients_counters *counters = &run->server.clients.counters;
+	const struct tdm_server_counters *counters = &run->server.clients.counters;
 	check(reports(run) == counters->allocations + counters->releases + counters->unknown +
 				      counters->refused_device + counters->refused_invalid + counters->refused_space +
 				      counters->refused_nobody);
@@ -123,7 +121,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	feed(&run, (enum tdm_wire_form)(data[0] % TDM_FORM_COUNT), data[1], data + 2, size - 2);
 	add_up(&run, &before);
 	tdm_server_dump(&run.server);
-	tdm_server_dump_kernels(&run.server);
+	tdm_server_dump_asked(&run.server, true);
 	tdm_server_dump_statistics(&run.server);
 	bool is_given = run.server.is_given;
 	stop(&run);

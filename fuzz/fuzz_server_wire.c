@@ -1,7 +1,7 @@
 /*
- * Fuzz the division of a stream into messages. Exercises: sources/server_wire.c. The first byte chooses what the rest
- * is: the bytes of a stream of the four sizes, of short messages or of helper messages, or what a well-behaved client
- * of one size sends. The second byte is the seed of the pieces in which they come.
+ * Fuzz the division of a stream into messages. Exercises: live/runtime/server_wire.c. The first byte chooses what the
+ * rest is: the bytes of a stream of the four sizes, of short messages or of helper messages, or what a well-behaved
+ * client of one size sends. The second byte is the seed of the pieces in which they come.
  *
  * Properties: a message takes bytes that are there; what is kept for later is less than the longest message; pieces
  * make no difference; of a well-behaved client every message arrives as it was sent, wherever the stream is cut and
@@ -13,7 +13,7 @@
 
 #include "fuzz_check.h"
 #include "fuzz_pieces.h"
-#include "sources/server_wire.h"
+#include "live/runtime/server_wire.h"
 
 enum form { FORM_SIZES, FORM_SHORT, FORM_HELPER, FORM_CLIENT, FORM_COUNT };
 enum { MESSAGES_MAX = 1024, STREAM_MAX = MESSAGES_MAX * TDM_WIRE_SIZE_MAX };

@@ -1,7 +1,7 @@
 /*
- * Fuzz the reader of tt-train's logs. Exercises: base/file.c (lines), sources/train_log.c (colours, prefixes, numbers,
- * broken summaries), event/phase_run.c and phase_text.c, analyze/phases.c, and the reports and the charts' text on the
- * result.
+ * Fuzz the reader of tt-train's logs. Exercises: base/file.c (lines), input/log/train_log.c (colours, prefixes,
+ * numbers, broken summaries), model/event/phase_run.c and phase_text.c, analyze/phases/phases.c, and the reports and
+ * the charts' text on the result.
  *
  * Properties: a refusal has a text and a line; every run has a name and only phases with all DRAM figures; the printed
  * text reads back as the same runs and prints the same again; the JSON has no byte that should have been escaped.
@@ -12,13 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/phase_log.h"
+#include "analyze/phases/phases.h"
 #include "fuzz_input.h"
-#include "report/phases_report.h"
+#include "fuzz_write.h"
+#include "view/chart/result_charts.h"
 
 enum { ROUND_TRIP_MAX = 64 };
 
-static void check_log(const struct tdm_phase_log *log)
+static void check_log(const struct tdm_phases_input *log)
 {
 	for (size_t i = 0; i < log->refused_kept; i++)
 		check(log->refused[i].text[0] != '\0' && log->refused[i].line != 0);
@@ -56,57 +57,47 @@ static bool has_plain_names(const struct tdm_phase_runs *runs)
 static void check_round_trip(const struct tdm_phase_runs *runs)
 {
 	struct tdm_buf once, twice;
-	struct tdm_phase_log log = { .file = "again" };
-	struct fuzz_reading r = { tdm_phase_log_take, &log, true, 0 };
+	struct tdm_phases_input log = { .path = "again" };
+	struct fuzz_reading r = { tdm_phases_take, &log, true, 0 };
 	tdm_buf_init(&once);
 	tdm_buf_init(&twice);
 	print_all(runs, &once);
 	check(fuzz_read("train_log", (const uint8_t *)once.data, once.len, &r) == 0);
 	print_all(&log.runs, &twice);
 	check(once.len == twice.len && (once.len == 0 || memcmp(once.data, twice.data, once.len) == 0));
-	tdm_phase_log_done(&log);
+	tdm_phases_input_done(&log);
 	tdm_buf_done(&once);
 	tdm_buf_done(&twice);
 }
 
-static void check_reports(struct tdm_phase_log *log)
+static void check_reports(struct tdm_phases_input *log)
 {
-	static const struct tdm_phases_options options = { TDM_BYTES_UNKNOWN, TDM_BYTES_UNKNOWN, TDM_BYTES_UNKNOWN,
-		TDM_BYTES_UNKNOWN, false };
 	struct tdm_term term = { .colour = false, .utf8 = true, .width = 80 };
-	struct tdm_phases_input input = { .source = "train_log", .path = "fuzz", .runs = log->runs };
-	struct tdm_phases_report report = { &input, 1 };
+	struct tdm_result *result = tdm_result_new();
+	size_t left_out[TDM_PHASES_LEFT_OUT];
 	struct tdm_buf out;
-	struct tdm_json json;
-	struct tdm_phases_left_out left_out;
-	input.results = calloc(log->runs.count + 1, sizeof *input.results);
-	check(input.results != NULL);
-	tdm_phases_analyze(&input.runs, &options, input.results);
+	log->source = "train_log";
+	tdm_phases_end(log, NULL);
+	tdm_phases_show(&result->top, log, 1);
+	fuzz_write(result);
 	tdm_buf_init(&out);
-	tdm_phases_text(&report, &term, &out);
-	for (int chart = 0; chart < 2; chart++)
-		tdm_phases_draw(&report, &(struct tdm_phases_picture){ .chart = (enum tdm_phases_chart)chart }, &term,
-			&out, &left_out, NULL);
-	tdm_buf_clear(&out);
-	tdm_json_init(&json, &out);
-	tdm_phases_json(&report, &json);
-	check(!tdm_buf_failed(&out) && json.depth == 0);
-	for (size_t i = 0; i < out.len; i++)
-		check((unsigned char)out.data[i] >= 0x20 || out.data[i] == '\n');
+	for (unsigned chart = 0; chart < 2; chart++)
+		tdm_phases_draw(
+			log, 1, &(struct tdm_plot_picture){ .chart = chart, .term = &term }, &out, left_out, NULL);
 	tdm_buf_done(&out);
-	free(input.results);
+	tdm_result_free(result);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct tdm_phase_log log = { .file = "fuzz" };
-	struct fuzz_reading r = { tdm_phase_log_take, &log, true, 0 };
+	struct tdm_phases_input log = { .path = "fuzz" };
+	struct fuzz_reading r = { tdm_phases_take, &log, true, 0 };
 	fuzz_read("train_log", data, size, &r);
 	check(log.refused_count == r.refused);
 	check_log(&log);
 	if (has_plain_names(&log.runs))
 		check_round_trip(&log.runs);
 	check_reports(&log);
-	tdm_phase_log_done(&log);
+	tdm_phases_input_done(&log);
 	return 0;
 }

@@ -2,14 +2,14 @@
  * libtidemark for C++17: typed versions of the calls in tidemark.h, and objects that report the end of a buffer or
  * program when they go out of scope. Header-only; link with libtidemark.
  *
- * Only the phase tracker, namespace tidemark::MemoryUsageTracker, throws; it has the names, texts and errors of
+ * Only the phase tracker, namespace tidemark::MemoryUsageTracker, throws; it uses the names, texts and errors of
  * tt-train's tracker. To switch, include this header instead of tt-train's: it provides
  * ttml::utils::MemoryUsageTracker, ttnn::ScopeGuard and tt::tt_metal::IGraphProcessor::RunMode, the latter two from the
- * runtime's own headers if they can be found. If the real tracker is included, too, define TIDEMARK_NO_TTML_NAMES
- * first; ours is then only in namespace tidemark.
+ * runtime's own headers if present. If the real tracker is also included, define TIDEMARK_NO_TTML_NAMES first; ours is
+ * then available only in namespace tidemark.
  *
  * With TIDEMARK_DISABLE, defined before the #include, every call does nothing and no library is needed, as in
- * tidemark.h. The tracker then throws nothing; its figures are 0 and its lists are empty.
+ * tidemark.h. The tracker then never throws, its figures are 0, and its lists are empty.
  */
 #ifndef TIDEMARK_HPP
 #define TIDEMARK_HPP
@@ -33,7 +33,7 @@
 #define TIDEMARK_HAS_PROCESSORS_ 1
 #else
 #define TIDEMARK_HAS_GUARD_ 0
-#if __has_include(<tt-metalium/graph_tracking.hpp>) && __cplusplus >= 202002L // it needs that
+#if __has_include(<tt-metalium/graph_tracking.hpp>) && __cplusplus >= 202002L // the runtime's header needs C++20
 #define TIDEMARK_HAS_PROCESSORS_ 1
 #else
 #define TIDEMARK_HAS_PROCESSORS_ 0
@@ -50,7 +50,7 @@
 namespace tidemark
 {
 #ifdef TIDEMARK_DISABLE
-// Other names for the linker than those of files that are compiled without the switch.
+// Gives these functions different linker names from those in files compiled without TIDEMARK_DISABLE.
 inline namespace disabled
 {
 #endif
@@ -98,7 +98,7 @@ struct Region {
 	std::uint32_t banks = 0; // banks or cores in lockstep
 	std::uint64_t base = 0;
 	std::uint64_t bank_size = 0;
-	std::uint32_t align = 0; // 0: unknown
+	std::uint32_t align = 0; // alignment of allocations; 0: unknown
 };
 
 struct Device {
@@ -168,7 +168,7 @@ class Buffer
 		raw_.bytes_per_bank = bytes;
 		return *this;
 	}
-	// Banks in lockstep, and how many of them hold a page (0: all).
+	// The number of banks in lockstep, and how many of those hold a page (0: all).
 	Buffer &banks(std::uint32_t count, std::uint32_t holding = 0) noexcept
 	{
 		raw_.banks = count;
@@ -180,26 +180,26 @@ class Buffer
 		raw_.page_size = bytes;
 		return *this;
 	}
-	// The number of cores it is sharded over.
+	// The number of cores that the buffer is sharded over.
 	Buffer &cores(std::uint32_t count) noexcept
 	{
 		raw_.cores = count;
 		return *this;
 	}
-	// Its cores, for items in the L1 of some cores.
+	// The buffer's cores, for items in the L1 of particular cores.
 	Buffer &ranges(std::vector<CoreRange> ranges) noexcept
 	{
 		ranges_ = std::move(ranges);
 		return *this;
 	}
-	// Globally allocated or borrowed memory: no bytes of its own.
+	// Marks the memory as globally allocated or borrowed: its bytes are not counted.
 	Buffer &view(bool is_view = true) noexcept
 	{
 		const std::uint32_t flag = TIDEMARK_VIEW;
 		raw_.flags = is_view ? raw_.flags | flag : raw_.flags & ~flag;
 		return *this;
 	}
-	// Others of its kind may have the same bytes; report_core_use() says what they take together.
+	// Other buffers of the kind may occupy the same bytes; report_core_use() reports their total.
 	Buffer &shared(bool is_shared = true) noexcept
 	{
 		const std::uint32_t flag = TIDEMARK_SHARED;
@@ -222,7 +222,7 @@ class Buffer
 		return *this;
 	}
 
-	// For the C functions; valid until this object is changed, moved or destroyed.
+	// The structure for the C functions; valid until this object is changed, moved or destroyed.
 	tidemark_buffer raw() const noexcept
 	{
 		tidemark_buffer copy = raw_;
@@ -242,7 +242,7 @@ inline int alloc(const Buffer &buffer) noexcept
 	return tidemark_alloc(&raw);
 }
 
-// A buffer that was allocated before tracking was turned on; -EEXIST if it is known already.
+// Reports a buffer allocated before tracking was turned on; returns -EEXIST if the buffer is already known.
 inline int adopt(const Buffer &buffer) noexcept
 {
 	const tidemark_buffer raw = buffer.raw();
@@ -265,19 +265,19 @@ inline int out_of_memory(
 	return tidemark_out_of_memory(device, static_cast<std::uint32_t>(kind), bytes, bytes_per_bank);
 }
 
-// The buffers whose id, masked, is `value`.
+// Releases the buffers for which (id & mask) == value.
 inline std::int64_t free_matching(std::uint32_t device, Kind kind, std::uint64_t mask, std::uint64_t value) noexcept
 {
 	return tidemark_free_matching(device, static_cast<std::uint32_t>(kind), mask, value);
 }
 
-// Circular buffers of a program were refused, because they grew into L1 buffers or beyond the end of L1.
+// Reports that a program's circular buffers were refused: they grew into L1 buffers or beyond the end of L1.
 inline int report_clash(const tidemark_clash &clash) noexcept
 {
 	return tidemark_report_clash(&clash);
 }
 
-// The memory that this process holds; empty when nothing was ever reported for that device.
+// The memory that this process holds; empty if nothing was ever reported for that device.
 inline std::optional<tidemark_usage> usage(std::uint32_t device, Kind kind) noexcept
 {
 	tidemark_usage figures = TIDEMARK_USAGE_INIT;
@@ -327,7 +327,7 @@ inline int remark(const char *text) noexcept
 	return tidemark_remark(text);
 }
 
-// The short interface: kernels and circular buffers by number. Without cores, the cores are not known; the release then
+// The short interface: kernels and circular buffers by number. Without cores, the cores are unknown, and a release
 // applies to all circular buffers with the number.
 inline int report_kernel(std::uint32_t device, std::uint64_t bytes, std::uint32_t core_type = 0) noexcept
 {
@@ -378,13 +378,13 @@ class [[nodiscard]] ScopedBuffer
 		reset();
 	}
 
-	// Reports the release now.
+	// Reports the release immediately.
 	void reset() noexcept
 	{
 		if (std::exchange(live_, false))
 			tidemark_free(device_, kind_, id_);
 	}
-	// Somebody else will report the release.
+	// Gives up the buffer: its release will be reported elsewhere.
 	void release() noexcept
 	{
 		live_ = false;
@@ -404,7 +404,7 @@ class [[nodiscard]] ScopedBuffer
  * Programs and phases.
  */
 
-// Names the program or operation of this thread while this object lives, then puts back the name before.
+// Names the program or operation of this thread while this object lives, then restores the previous name.
 class [[nodiscard]] ScopedProgram
 {
       public:
@@ -441,14 +441,14 @@ inline int phase(const std::string &name) noexcept
 // NO_DISPATCH: reports are only added up and nothing is placed, so a model larger than the card can be measured.
 enum class RunMode { NORMAL, NO_DISPATCH };
 
-// In bytes, relative to the start of the segment.
+// Bytes relative to the start of the segment.
 struct DRAMUsage {
 	long long peak = 0;
 	long long total_allocations = 0;
 	long long total_deallocations = 0;
 };
 
-// In bytes, in one core.
+// Bytes in one core.
 struct L1UsagePerCore {
 	std::size_t peak_cb = 0;
 	std::size_t peak_l1 = 0;
@@ -457,7 +457,7 @@ struct L1UsagePerCore {
 	std::size_t peak_total = 0;
 };
 
-// Ends the capture and clears its segments when it goes out of scope, unless it was released.
+// When the object goes out of scope, ends the capture and clears the segments, unless the object was released.
 class [[nodiscard]] ScopeGuard
 {
       public:
@@ -532,7 +532,7 @@ inline L1UsagePerCore l1_usage(const tidemark_segment &segment)
 		static_cast<std::size_t>(segment.l1_peak_total) };
 }
 
-// The name of each segment and the result of `read` for it.
+// Each segment's name, with the result of calling `read` on the segment.
 template <typename Read> auto all_segments(Read read)
 {
 	std::vector<std::pair<std::string, std::invoke_result_t<Read, const tidemark_segment &>>> result;
@@ -563,7 +563,7 @@ template <typename Read> auto only_segment(const std::string &name, Read read)
 	return read(match);
 }
 
-// Any other enumeration that has NO_DISPATCH.
+// Any other enumeration with a member NO_DISPATCH.
 template <typename Mode, typename = void> struct is_run_mode : std::false_type {
 };
 template <typename Mode>
@@ -586,7 +586,7 @@ inline ScopeGuard begin_capture(RunMode mode = RunMode::NORMAL)
 	return ScopeGuard(true);
 }
 
-// The same with the runtime's own RunMode.
+// Like begin_capture() above, with the runtime's own RunMode.
 template <typename Mode, typename = std::enable_if_t<detail::is_run_mode<Mode>::value>>
 inline ScopeGuard begin_capture(Mode mode)
 {
@@ -616,7 +616,7 @@ inline L1UsagePerCore get_l1_usage(const std::string &name = kDefaultTraceName)
 	return detail::only_segment(name, detail::l1_usage);
 }
 
-// The figures of all segments, in the order in which they ended.
+// The figures of all segments, in the order they ended.
 inline std::vector<std::pair<std::string, DRAMUsage>> get_dram_usage_all()
 {
 	return detail::all_segments(detail::dram_usage);
@@ -642,7 +642,7 @@ inline void print_memory_usage()
 	tidemark_capture_print();
 }
 
-// Returns the same text.
+// Returns the text that print_memory_usage() prints.
 inline std::string format_memory_usage()
 {
 	std::string text(tidemark_capture_format(nullptr, 0) + 1, '\0');

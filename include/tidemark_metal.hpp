@@ -1,16 +1,16 @@
 /*
- * Reports what tt-metal allocates, through its public graph-tracking interface: for programs that are built against
- * tt-metalium. Header-only; link with libtidemark. Nothing is copied from tt-metal: its own headers are included.
+ * Reports tt-metal's allocations, through its public graph-tracking interface: for programs that are built against
+ * tt-metalium. Header-only; link with libtidemark. Includes tt-metal's own headers, and copies nothing from them.
  *
  *     tidemark::metal::watch watching;   // in main, and in each thread that allocates
  *
- * Seen are buffers on each chip, circular buffers, dataflow buffers and scratchpads as far as the runtime announces
- * them, and the operation that runs, which becomes the program's name. What is in a capture without dispatch is not
- * memory and is left out. Releases from v0.57 on are understood. From v0.72 on each thread has its own list of
- * processors, so each thread that allocates or releases needs its own `watch`; before, one is enough for all threads,
- * and a second one does no harm.
+ * A `watch` sees the buffers on each chip, the running operation, which becomes the program's name, and the circular
+ * buffers, dataflow buffers and scratchpads that the runtime announces. A capture without dispatch uses no memory, so
+ * it is left out. Works with releases since v0.57. Since v0.72 each thread has its own list of processors, so each
+ * thread that allocates or releases needs its own `watch`; in earlier releases one `watch` serves all threads, and a
+ * second one does no harm.
  *
- * If libtidemark-metal.so is preloaded and sees the buffers by itself, this does nothing, and nothing is counted twice.
+ * If libtidemark-metal.so is preloaded and sees the buffers itself, this does nothing, so nothing is counted twice.
  */
 #ifndef TIDEMARK_METAL_HPP
 #define TIDEMARK_METAL_HPP
@@ -78,7 +78,7 @@ struct watch {
 namespace tidemark::metal
 {
 
-// Whether libtidemark-metal.so is in the process and reports by itself.
+// Whether libtidemark-metal.so is in the process and reports the buffers.
 inline bool is_preloaded() noexcept
 {
 	using answer = int (*)();
@@ -93,7 +93,7 @@ using Processor = tt::tt_metal::IGraphProcessor;
 using Tracker = tt::tt_metal::GraphTracker;
 using Chips = std::vector<std::uint32_t>;
 
-// Types that differ between releases, as the interface has them.
+// Types that differ between releases, deduced from the interface.
 template <class Function> struct arguments;
 template <class Class, class Second> struct arguments<void (Class::*)(std::string_view, Second)> {
 	using parameters = Second;
@@ -105,7 +105,7 @@ struct arguments<void (Class::*)(Set, std::uint64_t, std::uint64_t, bool, Device
 using Parameters = arguments<decltype(&Processor::track_function_start)>::parameters;
 using Ranges = arguments<decltype(&Processor::track_allocate_cb)>::ranges;
 
-// The chips of a device, each once.
+// A device's chips, without duplicates.
 inline Chips chips_of(const tt::tt_metal::IDevice *device)
 {
 	Chips chips;
@@ -149,7 +149,7 @@ template <class Set> std::vector<tidemark_core_range> ranges_of(const Set &set)
 	return ranges;
 }
 
-// The cores of a sharded buffer; empty where a release does not say whether there is a shard spec.
+// The cores of a sharded buffer; empty in releases whose buffers do not reveal a shard spec.
 template <class Buffer, class = void> struct shards {
 	static std::vector<tidemark_core_range> of(const Buffer &)
 	{
@@ -165,7 +165,7 @@ template <class Buffer> struct shards<Buffer, std::void_t<decltype(std::declval<
 	}
 };
 
-// What items that may overlap take in each core: programs that are not there at the same time share addresses.
+// The bytes used in each core by items that may overlap: programs that are not resident together share addresses.
 class core_union
 {
       public:
@@ -189,7 +189,7 @@ class core_union
 
       private:
 	struct core {
-		std::map<std::uint64_t, std::uint64_t> spans; // begin and end; they neither overlap nor touch
+		std::map<std::uint64_t, std::uint64_t> spans; // begin and end; spans neither overlap nor touch
 		std::uint64_t bytes = 0;
 	};
 
@@ -215,24 +215,24 @@ class core_union
 	std::uint64_t fullest_ = 0, all_ = 0;
 };
 
-// An operation, and what the program of its thread was called before it.
+// An operation, and the program name that its thread had before the operation.
 struct operation {
 	std::string name;
 	std::uint32_t before;
 };
 
-// The operations that this thread is in, innermost last.
+// The operations this thread is executing, innermost last.
 inline std::vector<operation> &operations()
 {
 	thread_local std::vector<operation> all;
 	return all;
 }
 
-// What only newer releases have, so it cannot be marked as an override.
+// Functions that exist only in newer releases, so they cannot be marked as overrides.
 class newer_calls : public Processor
 {
       public:
-	// A capture goes on as if this were not there.
+	// Captures ignore this processor.
 	bool is_capture_processor() const
 	{
 		return false;
@@ -256,8 +256,8 @@ class newer_calls : public Processor
 };
 
 /*
- * One for all threads. `mutex_` guards what is reported; nothing of the runtime is called while it is held. No
- * exception gets out: what cannot be read is left out, and readers are told.
+ * One object for all threads. `mutex_` guards its records; no runtime function is called while the mutex is held. No
+ * exception escapes: unreadable facts are left out, with a remark for readers.
  */
 class processor final : public newer_calls
 {
@@ -274,7 +274,7 @@ class processor final : public newer_calls
 		std::lock_guard<std::mutex> lock(mutex_);
 		const auto at = buffers_.find(buffer);
 		if (at == buffers_.end())
-			return; // allocated before the watch, or without dispatch
+			return; // allocated before the watch began, or without dispatch
 		for (std::uint32_t chip : at->second.chips)
 			tidemark_free(chip, at->second.kind, at->second.id);
 		buffers_.erase(at);
@@ -286,7 +286,8 @@ class processor final : public newer_calls
 		allocate_in_cores(TIDEMARK_CB, ranges, address, size, is_globally_allocated, device);
 	}
 
-	// Names no program. The runtime's own graph processor takes it as the end of all, and so do we.
+	// The call does not name the program. Like the runtime's own graph processor, we treat the call as the end of
+	// all items on the device.
 	void track_deallocate_cb(const tt::tt_metal::IDevice *device) override
 	{
 		guarded([&] {
@@ -357,7 +358,7 @@ class processor final : public newer_calls
 	};
 
 	struct item {
-		std::uint64_t id, address, size; // size: in each core
+		std::uint64_t id, address, size; // size: bytes in each core
 		bool is_view;
 		std::vector<tidemark_core_range> ranges;
 
@@ -381,7 +382,7 @@ class processor final : public newer_calls
 		return !tidemark_is_enabled() || is_without_dispatch_ || users == 0;
 	}
 
-	// In a capture without dispatch a hook takes each request, and the address is 0.
+	// In a capture without dispatch, a hook intercepts each request and the address is 0.
 	static bool is_imagined(std::uint64_t address)
 	{
 		return address == 0 && Tracker::instance().get_hook() != nullptr;
@@ -399,7 +400,7 @@ class processor final : public newer_calls
 	static void end_function() noexcept
 	{
 		if (operations().empty())
-			return; // it began before the watch
+			return; // the operation began before the watch did
 		tidemark_swap_program(operations().back().before);
 		operations().pop_back();
 	}
@@ -423,11 +424,11 @@ class processor final : public newer_calls
 			describe(what.chips, *buffer.device(), *allocator);
 
 		std::lock_guard<std::mutex> lock(mutex_);
-		// Devices, meshes and submeshes have allocators of their own, and each may give the same address.
+		// Devices, meshes and submeshes have their own allocators, which may return equal addresses.
 		const std::uint64_t number = allocators_.emplace(allocator, allocators_.size()).first->second;
 		report.id = what.id = number << 48 | report.address;
 		const auto old = buffers_.find(&buffer);
-		if (old != buffers_.end()) // an object at this place was released after its device was closed
+		if (old != buffers_.end()) // an earlier object at this address was released after its device was closed
 			for (std::uint32_t chip : old->second.chips)
 				tidemark_free(chip, old->second.kind, old->second.id);
 		for (std::uint32_t chip : what.chips) {
@@ -437,7 +438,7 @@ class processor final : public newer_calls
 		buffers_.insert_or_assign(&buffer, std::move(what));
 	}
 
-	// The sizes of DRAM and L1, the first time that a chip is seen.
+	// Describes DRAM and L1 the first time a chip is seen.
 	template <class Allocator>
 	void describe(const Chips &chips, const tt::tt_metal::IDevice &device, const Allocator &allocator)
 	{
@@ -471,7 +472,7 @@ class processor final : public newer_calls
 		}
 	}
 
-	// A program that is announced again has the same items, or others of another size at the same place.
+	// A program announced again has the same items, or items of different sizes at the same addresses.
 	void put_in_cores(std::uint32_t chip, std::uint32_t kind, item added)
 	{
 		kind_in_cores &there = in_cores_[{ chip, kind }];
@@ -522,7 +523,7 @@ class processor final : public newer_calls
 
 	std::mutex mutex_;
 	std::unordered_map<const tt::tt_metal::Buffer *, reported> buffers_;
-	std::unordered_map<const void *, std::uint64_t> allocators_; // their numbers, in the order of first use
+	std::unordered_map<const void *, std::uint64_t> allocators_; // allocator numbers, in the order of first use
 	std::map<std::pair<std::uint32_t, std::uint32_t>, kind_in_cores> in_cores_; // by chip and kind
 	std::set<std::uint32_t> described_;
 	std::uint64_t last_id_ = 0;
@@ -536,8 +537,8 @@ inline const std::shared_ptr<processor> &shared_processor()
 }
 
 /*
- * Puts our processor at the beginning of this thread's list, or takes it out. A capture is the last entry of the list
- * and ends with pop_processor(), so ours must never be after it. False: nothing was to be done.
+ * Puts our processor first in this thread's list, or removes it. A capture is the last entry of the list and ends with
+ * pop_processor(), so our processor must never follow a capture. Returns false if there was nothing to do.
  */
 inline bool arrange(bool is_wanted)
 {
@@ -557,7 +558,7 @@ inline bool arrange(bool is_wanted)
 	return true;
 }
 
-// What is known about the list: each thread has its own, because a second thread did not find our processor.
+// Set when a second thread has not found our processor, which proves that each thread has its own list.
 inline std::atomic<bool> &has_lists_per_thread()
 {
 	static std::atomic<bool> has{ false };
@@ -573,9 +574,9 @@ inline int &uses_of_thread()
 } // namespace detail
 
 /*
- * Begins to report what this thread allocates and releases (before v0.72: what all threads do). False, and nothing
- * changes, if the preload does that already. Do not call it while other threads use a release before v0.72: they share
- * one list, which the runtime does not lock.
+ * Starts reporting this thread's allocations and releases (before v0.72: those of all threads). False, with nothing
+ * changed, if the preload reports them already. Do not call it while other threads use a release before v0.72: all
+ * threads share one list there, which the runtime does not lock.
  */
 inline bool install()
 {
@@ -588,7 +589,7 @@ inline bool install()
 	return true;
 }
 
-// Ends what one install() of this thread began. What was reported stays in the ledger.
+// Undoes one of this thread's install() calls. Reported buffers stay in the ledger.
 inline void uninstall() noexcept
 {
 	if (detail::uses_of_thread() == 0)
@@ -597,17 +598,17 @@ inline void uninstall() noexcept
 	try {
 		if (--detail::uses_of_thread() == 0 && (is_last || detail::has_lists_per_thread()))
 			detail::arrange(false);
-	} catch (...) { // out of memory: the processor stays in the list, and does nothing without users
+	} catch (...) { // out of memory: the processor stays in the list but does nothing while it has no users
 	}
 }
 
-// Call it after the devices were closed: the runtime does not announce the release of what was still there.
+// Call this after the devices were closed: the runtime does not announce the release of remaining buffers.
 inline void release_all() noexcept
 {
 	detail::shared_processor()->release_all();
 }
 
-// Reports as long as it exists. It belongs to the thread that made it.
+// Reports for as long as the object exists. Belongs to the thread that created it.
 class watch
 {
       public:

@@ -2,7 +2,7 @@
  * `tidemark-docgen`: writes man pages and shell completion during the build.
  */
 #include "apps/daemon_cmd.h"
-#include "cli/docgen_main.h"
+#include "cli/options/docs.h"
 
 int main(int argc, char **argv)
 {

@@ -1,7 +1,7 @@
 /*
  * The command `tidemark`.
  */
-#include "cli/cmd.h"
+#include "cli/options/cmd.h"
 
 int main(int argc, char **argv)
 {

@@ -26,7 +26,7 @@ static inline uint64_t tdm_clock_real_ns(void)
 	return tdm_clock_read(CLOCK_REALTIME);
 }
 
-/* The time stamp counter: the same on all cores, steady, at an unknown rate. */
+/* The time stamp counter: equal on all cores, steady, at an unknown rate. */
 static inline uint64_t tdm_clock_ticks(void)
 {
 #if defined(__x86_64__)

@@ -1,17 +1,17 @@
 #include "base/csv.h"
 #include "base/err.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-int tdm_csv_open(struct tdm_csv *csv, struct tdm_reader reader)
+void tdm_csv_open(struct tdm_csv *csv, struct tdm_reader reader)
 {
 	*csv = (struct tdm_csv){ .again = 1 };
 	tdm_buf_init(&csv->text);
 	tdm_buf_init(&csv->values);
-	csv->fields = calloc(TDM_CSV_FIELDS_MAX, sizeof *csv->fields);
-	int err = tdm_lines_from(&csv->lines, reader, TDM_CSV_RECORD_MAX);
-	return csv->fields != NULL ? err : -ENOMEM;
+	csv->fields = tdm_zalloc(TDM_CSV_FIELDS_MAX, sizeof *csv->fields);
+	tdm_lines_from(&csv->lines, reader, TDM_CSV_RECORD_MAX);
 }
 
 void tdm_csv_done(struct tdm_csv *csv)
@@ -36,7 +36,7 @@ size_t tdm_csv_find(const struct tdm_csv *csv, const char *name)
 	return SIZE_MAX;
 }
 
-/* Appends one more line and its newline to the text. 1, 0 at the end, or a negative code. */
+/* Appends one more line, with its newline, to the text. Returns 1, 0 at the end, or a negative code. */
 static int more(struct tdm_csv *csv)
 {
 	struct tdm_str line;
@@ -47,29 +47,29 @@ static int more(struct tdm_csv *csv)
 		return -EMSGSIZE;
 	tdm_buf_add(&csv->text, line.ptr, line.len);
 	tdm_buf_putc(&csv->text, '\n');
-	return tdm_buf_failed(&csv->text) ? -ENOMEM : 1;
+	return 1;
 }
 
-/* The position while a record is cut into fields. */
+/* How far a record has been cut into fields. */
 struct cutting {
-	size_t at;        /* in the text */
-	size_t line_at;   /* where the line of `at` begins */
+	size_t at;        /* offset in `text` */
+	size_t line_at;   /* start of the line containing `at` */
 	uint64_t line;    /* number of that line */
-	size_t value_len; /* bytes of the completed values */
+	size_t value_len; /* total bytes of the completed values */
 };
 
 static int refuse(struct tdm_csv *csv, const struct cutting *c, struct tdm_diag *diag, int err, const char *text)
 {
 	const char *newline = memchr(csv->text.data + csv->taken, '\n', csv->text.len - csv->taken);
 	tdm_diag_set(diag, err, c->line, c->at - c->line_at + 1, "%s", text);
-	/* Reading goes on after the first line of the record. */
+	/* Reading continues after the first line of the record. */
 	csv->taken = newline != NULL ? (size_t)(newline - csv->text.data) + 1 : csv->text.len;
 	csv->again++;
 	csv->field_count = 0;
 	return err;
 }
 
-/* Reads a quoted field; the opening quote has been read. 0, or a code with diag set. */
+/* Reads a quoted field after its opening quote. Returns 0, or sets diag and returns a code. */
 static int quoted(struct tdm_csv *csv, struct cutting *c, struct tdm_diag *diag)
 {
 	struct cutting opened = *c;
@@ -99,7 +99,8 @@ static int quoted(struct tdm_csv *csv, struct cutting *c, struct tdm_diag *diag)
 	}
 }
 
-/* Cuts the record at `taken` into fields. Sets only their lengths: `values` may still move while it grows. */
+/* Cuts the record at `taken` into fields. Sets only the lengths of the fields: `values` may still move while it
+ * grows. */
 static int cut(struct tdm_csv *csv, struct tdm_diag *diag)
 {
 	struct cutting c = { csv->taken, csv->taken, csv->again, 0 };
@@ -130,7 +131,7 @@ static int cut(struct tdm_csv *csv, struct tdm_diag *diag)
 	return 1;
 }
 
-/* Drops the text that was given out: without this, a series of refused records would pile up. */
+/* Drops the text already returned; otherwise a series of refused records would pile up. */
 static void compact(struct tdm_csv *csv)
 {
 	if (csv->taken < TDM_CSV_RECORD_MAX)
@@ -167,8 +168,6 @@ int tdm_csv_next(struct tdm_csv *csv, struct tdm_diag *diag)
 	int got = cut(csv, diag);
 	if (got != 1)
 		return got;
-	if (tdm_buf_failed(&csv->values))
-		return tdm_diag_set(diag, -ENOMEM, csv->line, 0, "out of memory");
 	const char *at = csv->values.data != NULL ? csv->values.data : "";
 	for (size_t i = 0; i < csv->field_count; i++) {
 		csv->fields[i].ptr = at;

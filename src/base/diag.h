@@ -1,6 +1,6 @@
 /*
- * Where a piece of input is wrong, and what was expected there. Parsers fill one of these and return an error code;
- * commands print it as `file:line:column: text`.
+ * The position of an error in some input, and the text that was expected there. Parsers fill one of these and return an
+ * error code; commands print it as `file:line:column: text`.
  */
 #ifndef TDM_BASE_DIAG_H
 #define TDM_BASE_DIAG_H
@@ -17,11 +17,11 @@ struct tdm_diag {
 	char text[TDM_DIAG_TEXT_CAP];
 };
 
-/* Sets position and text (cut at the capacity); the file stays as it was. Returns `err`. A NULL diag is allowed. */
+/* Sets position and text (cut to the capacity) and keeps the file name. Returns `err`. A NULL diag is allowed. */
 int tdm_diag_set(struct tdm_diag *diag, int err, uint64_t line, uint64_t column, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* "file:line:column: text", without the parts that are unknown. Always terminated. Returns dst. */
+/* "file:line:column: text", without the unknown parts. Always terminated. Returns dst. */
 char *tdm_diag_format(const struct tdm_diag *diag, char *dst, size_t cap);
 
 #endif

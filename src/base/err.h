@@ -28,7 +28,7 @@ enum tdm_err {
 #undef X
 };
 
-/* The text for any such code; never NULL. */
+/* The text for any error code; never NULL. */
 const char *tdm_err_text(int err);
 
 #endif

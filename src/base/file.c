@@ -1,6 +1,12 @@
+/*
+ * The caller bounds the reading: whole files by a limit, lines by the window's size. The line reader keeps one window;
+ * a longer line is cut, and the rest of the line is skipped using the same window. Replacing a file writes a temporary
+ * file beside it, then renames it over the old one, so that readers never see half a file.
+ */
 #include "base/file.h"
 #include "base/diag.h"
 #include "base/err.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +26,7 @@ static ssize_t read_some(int fd, char *dst, size_t cap)
 
 static int read_to_end(int fd, size_t max, struct tdm_buf *out)
 {
-	char chunk[8192]; /* stacks may be small */
+	char chunk[8192]; /* small, because the caller's stack may be small */
 	for (size_t total = 0;;) {
 		ssize_t got = read_some(fd, chunk, sizeof chunk);
 		if (got <= 0)
@@ -29,8 +35,6 @@ static int read_to_end(int fd, size_t max, struct tdm_buf *out)
 			return -EFBIG;
 		total += (size_t)got;
 		tdm_buf_add(out, chunk, (size_t)got);
-		if (tdm_buf_failed(out))
-			return -ENOMEM;
 	}
 }
 
@@ -72,7 +76,7 @@ int tdm_file_write_all(int fd, const char *data, size_t len)
 	return 0;
 }
 
-/* The mode of a new file: umask() can only be read by setting it. */
+/* The usual mode of a new file. umask() can be read only by setting it. */
 static mode_t usual_mode(void)
 {
 	mode_t mask = umask(0);
@@ -83,12 +87,11 @@ static mode_t usual_mode(void)
 static int write_beside(const char *path, const char *data, size_t len, mode_t mode)
 {
 	struct tdm_buf name;
-	int err = 0, fd = -1;
+	int err = 0, fd;
 	tdm_buf_init(&name);
 	tdm_buf_printf(&name, "%s.XXXXXX", path);
-	if (tdm_buf_failed(&name))
-		err = -ENOMEM;
-	if (err == 0 && (fd = mkostemp(name.data, O_CLOEXEC)) < 0)
+	fd = mkostemp(name.data, O_CLOEXEC);
+	if (fd < 0)
 		err = -errno;
 	if (fd >= 0) {
 		err = tdm_file_write_all(fd, data, len);
@@ -131,10 +134,9 @@ int tdm_file_replace(const char *path, const char *data, size_t len)
 	return err;
 }
 
-int tdm_lines_from(struct tdm_lines *lines, struct tdm_reader reader, size_t cap)
+void tdm_lines_from(struct tdm_lines *lines, struct tdm_reader reader, size_t cap)
 {
-	*lines = (struct tdm_lines){ .reader = reader, .cap = cap + 1, .data = malloc(cap + 1) };
-	return lines->data != NULL ? 0 : -ENOMEM;
+	*lines = (struct tdm_lines){ .reader = reader, .cap = cap + 1, .data = tdm_alloc(cap + 1) };
 }
 
 static ssize_t read_fd(void *from, char *dst, size_t cap)
@@ -142,16 +144,16 @@ static ssize_t read_fd(void *from, char *dst, size_t cap)
 	return read_some((int)(intptr_t)from, dst, cap);
 }
 
-int tdm_lines_open(struct tdm_lines *lines, int fd, size_t cap)
+void tdm_lines_open(struct tdm_lines *lines, int fd, size_t cap)
 {
-	return tdm_lines_from(lines, (struct tdm_reader){ read_fd, (void *)(intptr_t)fd }, cap);
+	tdm_lines_from(lines, (struct tdm_reader){ read_fd, (void *)(intptr_t)fd }, cap);
 }
 
 void tdm_lines_memory(struct tdm_lines *lines, const char *data, size_t len)
 {
-	/* Without a reader the window is never written to, so casting const away is safe. */
+	/* Without a read function the window is never written to, so casting const away is safe. */
 	*lines = (struct tdm_lines){ .cap = len, .end = len, .eof = true };
-	data = data != NULL ? data : ""; /* arithmetic on a NULL pointer is undefined */
+	data = data != NULL ? data : ""; /* pointer arithmetic on NULL is undefined */
 	memcpy(&lines->data, &data, sizeof data);
 }
 
@@ -167,7 +169,7 @@ bool tdm_is_endless_noise(uint64_t *noise, const char *data, size_t len)
 	enum {
 		SAMPLE = 1024,
 		LEAST = 64,
-		SHARE = 32 /* one in 10 random bytes is not text; in texts hardly any */
+		SHARE = 32 /* about 1 random byte in 10 cannot be text; in a text file, hardly any */
 	};
 	size_t sample = len < SAMPLE ? len : SAMPLE, strange = 0;
 	for (size_t i = 0; i < sample; i++) {
@@ -181,7 +183,8 @@ bool tdm_is_endless_noise(uint64_t *noise, const char *data, size_t len)
 	return *noise > TDM_LINE_END_MAX;
 }
 
-/* Moves the unread bytes to the front and reads more after them. 1 when bytes came, 0 at the end, or -errno. */
+/* Moves the unread bytes to the front and reads more after them. Returns 1 if there were more, 0 at the end, or
+ * -errno. */
 static int refill(struct tdm_lines *lines)
 {
 	size_t left = lines->end - lines->at;
@@ -231,7 +234,7 @@ static int skip_line(struct tdm_lines *lines)
 	return TDM_EENDLESS;
 }
 
-/* A line that does not fit the window: keeps its beginning for the caller and skips the rest. */
+/* Handles a line that does not fit in the window: keeps the beginning of the line for the caller and skips the rest. */
 static int long_line(struct tdm_lines *lines, struct tdm_str *line)
 {
 	enum { KEPT = 64 };

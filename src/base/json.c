@@ -1,6 +1,7 @@
 #include "base/json.h"
 #include "base/units.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +24,6 @@ void tdm_json_paste(struct tdm_json *json, const struct tdm_buf *keys)
 {
 	tdm_buf_add(json->out, tdm_buf_str(keys).ptr, keys->len);
 	json->has_items[json->depth - 1] |= keys->len != 0;
-	json->out->failed |= keys->failed;
 }
 
 /* Writes the comma, the newline and the indentation before a value, unless the value follows its key. */
@@ -44,10 +44,9 @@ static void begin(struct tdm_json *json, char bracket)
 {
 	before_value(json);
 	tdm_buf_putc(json->out, bracket);
+	assert(json->depth < TDM_JSON_DEPTH); /* the depth never depends on input data */
 	if (json->depth < TDM_JSON_DEPTH)
 		json->has_items[json->depth++] = false;
-	else
-		json->out->failed = true;
 }
 
 static void end(struct tdm_json *json, char bracket)
@@ -98,7 +97,7 @@ static void put_escaped(struct tdm_buf *out, unsigned char c)
 	}
 }
 
-/* How many bytes at the beginning need no escape. */
+/* The number of leading bytes that need no escape. */
 static size_t plain_length(struct tdm_str text)
 {
 	size_t len = 0;
@@ -125,8 +124,7 @@ static void put_string(struct tdm_buf *out, struct tdm_str text)
 			tdm_buf_puts(out, "\xef\xbf\xbd");
 			len = 1;
 		} else if (len == 2 && text.ptr[0] == '\xc2' && (unsigned char)text.ptr[1] < 0xa0) {
-			tdm_buf_printf(
-				out, "\\u%04x", (unsigned)(unsigned char)text.ptr[1]); /* a terminal obeys these */
+			tdm_buf_printf(out, "\\u%04x", (unsigned)(unsigned char)text.ptr[1]); /* terminals obey these */
 		} else if (len == 1) {
 			put_escaped(out, (unsigned char)text.ptr[0]);
 		} else {

@@ -27,15 +27,15 @@ void tdm_json_array(struct tdm_json *json);
 void tdm_json_array_end(struct tdm_json *json);
 void tdm_json_key(struct tdm_json *json, const char *key);
 void tdm_json_str(struct tdm_json *json, struct tdm_str text);
-void tdm_json_text(struct tdm_json *json, const char *text); /* NULL gives null */
+void tdm_json_text(struct tdm_json *json, const char *text); /* NULL is written as null */
 void tdm_json_u64(struct tdm_json *json, uint64_t value);
-void tdm_json_bytes(struct tdm_json *json, uint64_t bytes); /* TDM_BYTES_UNKNOWN gives null */
+void tdm_json_bytes(struct tdm_json *json, uint64_t bytes); /* TDM_BYTES_UNKNOWN is written as null */
 void tdm_json_i64(struct tdm_json *json, int64_t value);
-void tdm_json_double(struct tdm_json *json, double value); /* NaN and infinity give null */
+void tdm_json_double(struct tdm_json *json, double value); /* NaN and infinity are written as null */
 void tdm_json_bool(struct tdm_json *json, bool value);
 void tdm_json_null(struct tdm_json *json);
 
-/* A key and its value. */
+/* Writes a key and its value. */
 static inline void tdm_json_put_u64(struct tdm_json *json, const char *key, uint64_t value)
 {
 	tdm_json_key(json, key);
@@ -54,7 +54,7 @@ static inline void tdm_json_put_text(struct tdm_json *json, const char *key, con
 	tdm_json_text(json, text);
 }
 
-/* For the next two, an empty text gives null. */
+/* These two functions write null for an empty string. */
 static inline void tdm_json_put_name(struct tdm_json *json, const char *key, const char *text)
 {
 	tdm_json_key(json, key);
@@ -70,7 +70,7 @@ static inline void tdm_json_put_str(struct tdm_json *json, const char *key, stru
 		tdm_json_null(json);
 }
 
-/* null unless it is known. */
+/* Writes null instead of the value unless `known`. */
 static inline void tdm_json_put_known(struct tdm_json *json, const char *key, bool known, uint64_t value)
 {
 	tdm_json_key(json, key);
@@ -86,12 +86,6 @@ static inline void tdm_json_put_bool(struct tdm_json *json, const char *key, boo
 	tdm_json_bool(json, value);
 }
 
-static inline void tdm_json_put_double(struct tdm_json *json, const char *key, double value)
-{
-	tdm_json_key(json, key);
-	tdm_json_double(json, value);
-}
-
 static inline void tdm_json_put_array(struct tdm_json *json, const char *key)
 {
 	tdm_json_key(json, key);
@@ -105,13 +99,14 @@ static inline void tdm_json_put_object(struct tdm_json *json, const char *key)
 }
 
 /*
- * For keys that are known before those that precede them: init_keys begins keys of an object that is `depth` deep,
- * after the object's other keys if it will have any; paste later puts them into that object.
+ * Writes keys whose values become known earlier than the values of the preceding keys. init_keys starts a separate text
+ * for the keys of an object at nesting depth `depth`; `after_others`: the object will already have other keys. paste
+ * later inserts the text into that object.
  */
 void tdm_json_init_keys(struct tdm_json *json, struct tdm_buf *out, int depth, bool after_others);
 void tdm_json_paste(struct tdm_json *json, const struct tdm_buf *keys);
 
-/* Version of the envelope and of what is in it. */
+/* Version of the envelope and its contents. */
 enum { TDM_JSON_VERSION = 1 };
 
 /*

@@ -1,8 +1,6 @@
 #include "base/kind.h"
 #include "base/err.h"
 
-#include <strings.h>
-
 static const char *const names[TDM_KIND_COUNT] = {
 #define X(id, name, summary) name,
 	TDM_KIND_LIST(X)
@@ -17,7 +15,7 @@ const char *tdm_kind_name(enum tdm_kind kind)
 int tdm_kind_parse(struct tdm_str name, enum tdm_kind *kind)
 {
 	for (int i = 0; i < TDM_KIND_COUNT; i++)
-		if (strlen(names[i]) == name.len && strncasecmp(names[i], name.ptr, name.len) == 0) {
+		if (tdm_str_is_word(name, names[i])) {
 			*kind = (enum tdm_kind)i;
 			return 0;
 		}

@@ -4,7 +4,7 @@
 
 #include "base/str.h"
 
-/* id, name in JSON and traces, what it is */
+/* id, name in JSON and traces, description */
 #define TDM_KIND_LIST(X)                                                       \
 	X(DRAM, "dram", "device DRAM buffers")                                 \
 	X(L1, "l1", "L1 buffers, growing down from the top of each core's L1") \
@@ -25,16 +25,16 @@ enum tdm_kind {
 		TDM_KIND_COUNT
 };
 
-/* Kinds whose banks are the cores they are on, not the banks of a region. */
+/* Whether the kind's "banks" are the cores that hold the buffer, not the banks of a region. */
 static inline bool tdm_kind_is_per_core(enum tdm_kind kind)
 {
 	return kind >= TDM_KIND_CB && kind != TDM_KIND_SYSTEM;
 }
 
-/* The name in JSON and in traces; "unknown" out of range. */
+/* The kind's name in JSON and traces; "unknown" if out of range. */
 const char *tdm_kind_name(enum tdm_kind kind);
 
-/* 0 with *kind set, or TDM_ESYNTAX. Ignores case. */
+/* Returns 0 and sets *kind, or returns TDM_ESYNTAX. Ignores case. */
 int tdm_kind_parse(struct tdm_str name, enum tdm_kind *kind);
 
 #endif

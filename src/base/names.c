@@ -1,20 +1,22 @@
 #include "base/names.h"
+#include "base/memory.h"
+#include "base/number.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
-enum { NAMES_FIRST_CELLS = 64, INLINE_MAX = 46 };
+enum { NAMES_FIRST_CELLS = 64, INLINE_MAX = 46, WORD_CAP = 48, LETTERS_PER_MISTAKE = 3 };
 
 struct tdm_name_cell {
 	uint32_t hash; /* high half of the hash */
-	uint32_t slot; /* TDM_NAME_NONE: free */
+	uint32_t slot; /* TDM_NAME_NONE if the cell is free */
 };
 
-/* One cache line. Longer names are allocated separately. */
+/* One cache line long. Longer names are allocated separately. */
 struct tdm_name_slot {
 	uint64_t number;
-	uint32_t low_hash; /* low half of the hash; the next spare slot while unused */
+	uint32_t low_hash; /* low half of the hash; in an unused slot, the next spare slot */
 	uint8_t len;
 	uint8_t is_long;
 	union {
@@ -24,23 +26,6 @@ struct tdm_name_slot {
 };
 static_assert(sizeof(struct tdm_name_slot) == 64, "a slot is one cache line");
 
-static int cells_alloc(struct tdm_names *names, size_t count)
-{
-	struct tdm_name_cell *cells = malloc(count * sizeof *cells);
-	if (cells == NULL)
-		return -ENOMEM;
-	memset(cells, 0xff, count * sizeof *cells);
-	names->cells = cells;
-	names->mask = count - 1;
-	return 0;
-}
-
-int tdm_names_init(struct tdm_names *names)
-{
-	*names = (struct tdm_names){ .spare = TDM_NAME_NONE };
-	return cells_alloc(names, NAMES_FIRST_CELLS);
-}
-
 void tdm_names_done(struct tdm_names *names)
 {
 	for (size_t i = 0; names->cells != NULL && i <= names->mask; i++)
@@ -48,7 +33,7 @@ void tdm_names_done(struct tdm_names *names)
 			free(names->slots[names->cells[i].slot].u.far);
 	free(names->cells);
 	free(names->slots);
-	*names = (struct tdm_names){ .spare = TDM_NAME_NONE };
+	*names = (struct tdm_names){ 0 };
 }
 
 static struct tdm_str name_of(const struct tdm_name_slot *slot)
@@ -56,7 +41,7 @@ static struct tdm_str name_of(const struct tdm_name_slot *slot)
 	return (struct tdm_str){ slot->is_long ? slot->u.far : slot->u.text, slot->len };
 }
 
-/* The cell that holds the name, or the free one where it would go. */
+/* Returns the cell with the name, or the free cell for inserting it. There must be cells. */
 static size_t cell_of(const struct tdm_names *names, struct tdm_str name, uint64_t hash)
 {
 	size_t cell = hash & names->mask;
@@ -72,17 +57,19 @@ static size_t cell_of(const struct tdm_names *names, struct tdm_str name, uint64
 
 uint32_t tdm_names_find(const struct tdm_names *names, struct tdm_str name)
 {
-	return names->cells[cell_of(names, name, tdm_str_hash(name))].slot;
+	return names->count != 0 ? names->cells[cell_of(names, name, tdm_str_hash(name))].slot : TDM_NAME_NONE;
 }
 
-/* The low half of a hash finds the cell while there are at most 2^32 of them, which the 32-bit slots ensure. */
-static int names_grow(struct tdm_names *names)
+/*
+ * The low half of a hash is enough to find the cell while there are at most 2^32 cells, which 32-bit slots guarantee.
+ */
+static void names_grow(struct tdm_names *names)
 {
 	struct tdm_name_cell *old = names->cells;
-	size_t old_count = names->mask + 1;
-	int err = cells_alloc(names, old_count * 2);
-	if (err != 0)
-		return err;
+	size_t old_count = old != NULL ? names->mask + 1 : 0, count = old != NULL ? old_count * 2 : NAMES_FIRST_CELLS;
+	names->cells = tdm_alloc(count * sizeof *names->cells);
+	memset(names->cells, 0xff, count * sizeof *names->cells);
+	names->mask = count - 1;
 	for (size_t i = 0; i < old_count; i++) {
 		if (old[i].slot == TDM_NAME_NONE)
 			continue;
@@ -92,37 +79,23 @@ static int names_grow(struct tdm_names *names)
 		names->cells[cell] = old[i];
 	}
 	free(old);
-	return 0;
 }
 
-static int slot_take(struct tdm_names *names, uint32_t *slot)
+/* Slots that were added but are not in use are spare. */
+static uint32_t slot_take(struct tdm_names *names)
 {
-	if (names->spare != TDM_NAME_NONE) {
-		*slot = names->spare;
-		names->spare = names->slots[*slot].low_hash;
-		return 0;
+	if (names->count != names->slot_count) {
+		uint32_t slot = names->spare;
+		names->spare = names->slots[slot].low_hash;
+		return slot;
 	}
-	if (names->slot_count == names->slot_cap) {
-		if (names->slot_cap > UINT32_MAX / 4)
-			return -ENOMEM;
-		uint32_t cap = names->slot_cap != 0 ? names->slot_cap * 2 : NAMES_FIRST_CELLS;
-		struct tdm_name_slot *slots = realloc(names->slots, cap * sizeof *slots);
-		if (slots == NULL)
-			return -ENOMEM;
-		names->slots = slots;
-		names->slot_cap = cap;
-	}
-	*slot = names->slot_count++;
-	return 0;
+	if (names->slot_count == TDM_NAME_NONE)
+		tdm_out_of_memory();
+	tdm_grow(&names->slots, &names->slot_cap, names->slot_count + (size_t)1, sizeof *names->slots);
+	return names->slot_count++;
 }
 
-static void slot_give(struct tdm_names *names, uint32_t slot)
-{
-	names->slots[slot].low_hash = names->spare;
-	names->spare = slot;
-}
-
-static int slot_fill(struct tdm_name_slot *slot, struct tdm_str name, uint64_t hash)
+static void slot_fill(struct tdm_name_slot *slot, struct tdm_str name, uint64_t hash)
 {
 	slot->number = 0;
 	slot->low_hash = (uint32_t)hash;
@@ -130,31 +103,22 @@ static int slot_fill(struct tdm_name_slot *slot, struct tdm_str name, uint64_t h
 	slot->is_long = name.len > INLINE_MAX;
 	char *text = slot->u.text;
 	if (slot->is_long) {
-		text = malloc(name.len);
-		if (text == NULL)
-			return -ENOMEM;
+		text = tdm_alloc(name.len);
 		slot->u.far = text;
 	}
 	if (name.len != 0)
 		memcpy(text, name.ptr, name.len);
-	return 0;
 }
 
 int tdm_names_add(struct tdm_names *names, struct tdm_str name, uint32_t *slot)
 {
 	if (name.len > TDM_NAME_MAX)
 		return -ENAMETOOLONG;
-	int err = names->count >= (names->mask + 1) / 2 ? names_grow(names) : 0;
-	if (err == 0)
-		err = slot_take(names, slot);
-	if (err != 0)
-		return err;
+	if (names->count >= (names->mask + 1) / 2)
+		names_grow(names);
+	*slot = slot_take(names);
 	uint64_t hash = tdm_str_hash(name);
-	err = slot_fill(&names->slots[*slot], name, hash);
-	if (err != 0) {
-		slot_give(names, *slot);
-		return err;
-	}
+	slot_fill(&names->slots[*slot], name, hash);
 	names->cells[cell_of(names, name, hash)] = (struct tdm_name_cell){ (uint32_t)(hash >> 32), *slot };
 	names->count++;
 	return 0;
@@ -170,7 +134,7 @@ void tdm_names_remove(struct tdm_names *names, uint32_t slot)
 		next = (next + 1) & names->mask) {
 		size_t home = names->slots[names->cells[next].slot].low_hash & names->mask;
 		if (((next - home) & names->mask) < ((next - hole) & names->mask))
-			continue; /* its home is after the hole: it stays */
+			continue; /* its home cell comes after the hole, so it stays */
 		names->cells[hole] = names->cells[next];
 		hole = next;
 	}
@@ -178,11 +142,55 @@ void tdm_names_remove(struct tdm_names *names, uint32_t slot)
 	if (s->is_long)
 		free(s->u.far);
 	s->is_long = 0;
-	slot_give(names, slot);
+	s->low_hash = names->spare;
+	names->spare = slot;
 	names->count--;
 }
 
 uint64_t *tdm_names_number(const struct tdm_names *names, uint32_t slot)
 {
 	return &names->slots[slot].number;
+}
+
+/* ---- the closest name ---- */
+
+/*
+ * The number of letters to insert, delete, replace or swap with a neighbour to turn one word into the other. Row i of
+ * the table has the distances between the first i letters of `a` and every prefix of `b`; three rows are enough.
+ */
+static size_t distance_between(struct tdm_str a, struct tdm_str b)
+{
+	size_t rows[3][WORD_CAP + 1];
+	for (size_t j = 0; j <= b.len; j++)
+		rows[0][j] = j;
+	for (size_t i = 1; i <= a.len; i++) {
+		size_t *row = rows[i % 3], *above = rows[(i - 1) % 3], *swapped = rows[(i + 1) % 3];
+		row[0] = i;
+		for (size_t j = 1; j <= b.len; j++) {
+			size_t replace = above[j - 1] + (a.ptr[i - 1] != b.ptr[j - 1]);
+			row[j] = tdm_min(replace, 1 + tdm_min(above[j], row[j - 1]));
+			if (i > 1 && j > 1 && a.ptr[i - 1] == b.ptr[j - 2] && a.ptr[i - 2] == b.ptr[j - 1])
+				row[j] = tdm_min(row[j], swapped[j - 2] + 1);
+		}
+	}
+	return rows[a.len % 3][b.len];
+}
+
+void tdm_suggest_init(struct tdm_suggest *suggest, struct tdm_str word)
+{
+	*suggest = (struct tdm_suggest){ .word = word, .distance = SIZE_MAX };
+}
+
+void tdm_suggest_offer(struct tdm_suggest *suggest, const char *name)
+{
+	struct tdm_str word = suggest->word, offer = tdm_str_of(name);
+	if (name == NULL || word.len == 0 || word.len > WORD_CAP || offer.len > WORD_CAP)
+		return;
+	bool begins = word.len < offer.len && memcmp(word.ptr, offer.ptr, word.len) == 0;
+	size_t distance = begins ? 1 : distance_between(word, offer);
+	size_t allowed = word.len < LETTERS_PER_MISTAKE ? 1 : word.len / LETTERS_PER_MISTAKE;
+	if (distance > allowed || distance >= offer.len || distance >= suggest->distance)
+		return;
+	suggest->best = name;
+	suggest->distance = distance;
 }

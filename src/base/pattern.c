@@ -29,7 +29,7 @@ static bool is_identifier(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Skips one field of the given type; false when there is none. */
+/* Skips one field of the given type; false if there is none. */
 static bool take_field(char type, struct cursor *c)
 {
 	const char *from = c->at;
@@ -68,7 +68,7 @@ static bool take_field(char type, struct cursor *c)
 
 static bool match_from(const char *pattern, struct cursor c, struct tdm_pattern_match *m);
 
-/* %*: the shortest text after which the rest of the pattern matches. */
+/* %*: matches the shortest text after which the rest of the pattern matches. */
 static bool match_span(const char *rest, struct cursor c, struct tdm_pattern_match *m)
 {
 	const char *from = c.at;
@@ -125,7 +125,7 @@ static bool match_from(const char *pattern, struct cursor c, struct tdm_pattern_
 
 bool tdm_pattern_match(const char *pattern, struct tdm_str text, struct tdm_pattern_match *match)
 {
-	/* Most texts differ in the first byte already. */
+	/* Most inputs differ in the first byte. */
 	if (text.len == 0 || (*pattern != '%' && *pattern != ' ' && *pattern != *text.ptr))
 		return false;
 	struct tdm_pattern_match m = { .count = 0 };

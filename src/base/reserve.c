@@ -16,7 +16,7 @@ int tdm_reserve(void *list, size_t *cap, size_t count, size_t item)
 	wanted = wanted < count ? count : wanted;
 	if (wanted > SIZE_MAX / item)
 		return -ENOMEM;
-	memcpy(&items, list, sizeof items); /* a pointer of any type */
+	memcpy(&items, list, sizeof items); /* the caller's pointer may have any type */
 	items = realloc(items, wanted * item);
 	if (items == NULL)
 		return -ENOMEM;

@@ -2,6 +2,7 @@
 #include "base/err.h"
 
 #include <errno.h>
+#include <strings.h>
 
 uint64_t tdm_str_hash(struct tdm_str s)
 {
@@ -17,6 +18,26 @@ uint64_t tdm_str_hash(struct tdm_str s)
 	if (s.len != 0)
 		memcpy(&tail, s.ptr, s.len);
 	return tdm_hash_u64(hash ^ tail);
+}
+
+struct tdm_str tdm_str_take_line(struct tdm_str *text)
+{
+	const char *newline = text->len != 0 ? memchr(text->ptr, '\n', text->len) : NULL;
+	size_t len = newline != NULL ? (size_t)(newline - text->ptr) : text->len;
+	struct tdm_str line = tdm_str_line(text->ptr, len);
+	*text = tdm_str_from(*text, len + (newline != NULL));
+	return line;
+}
+
+struct tdm_str tdm_str_take_word(struct tdm_str *text)
+{
+	struct tdm_str word = tdm_str_trim(*text);
+	size_t len = 0;
+	while (len < word.len && word.ptr[len] != ' ' && word.ptr[len] != '\t')
+		len++;
+	*text = tdm_str_from(word, len);
+	word.len = len;
+	return word;
 }
 
 static bool is_blank(char c)
@@ -49,7 +70,7 @@ char *tdm_str_shown(struct tdm_str s, char *dst, size_t cap)
 		size_t printable = tdm_str_printable(s.ptr + at, s.len - at);
 		step = printable != 0 ? printable : 1;
 		if (step > len - at)
-			break; /* do not split a character */
+			break; /* never split a character */
 		memcpy(dst + at, printable != 0 ? s.ptr + at : "?", step);
 	}
 	if (cap != 0)
@@ -77,7 +98,7 @@ size_t tdm_str_printable(const char *at, size_t left)
 {
 	size_t len = tdm_str_utf8(at, left);
 	unsigned char first = len != 0 ? (unsigned char)at[0] : 0;
-	/* U+0080 to U+009F are control characters, too. */
+	/* U+0080 to U+009F are control characters too. */
 	bool control = len == 1 ? first < 0x20 || first == 0x7f : first == 0xc2 && (unsigned char)at[1] < 0xa0;
 	return control ? 0 : len;
 }
@@ -90,7 +111,7 @@ bool tdm_str_is_utf16(struct tdm_str s)
 		return true;
 	for (size_t i = 0; i < len; i++)
 		zeros[i % 2] += s.ptr[i] == '\0';
-	/* Leaves room for non-Latin characters and for those whose low byte is zero. */
+	/* Allows for characters outside Latin-1, and for characters whose low byte is zero. */
 	size_t most = zeros[0] > zeros[1] ? zeros[0] : zeros[1], least = zeros[0] + zeros[1] - most;
 	return len >= ENOUGH && most >= len / 2 - len / 8 && least <= most / 16;
 }
@@ -109,4 +130,14 @@ int tdm_str_parse_u64(struct tdm_str s, uint64_t *value)
 	}
 	*value = v;
 	return 0;
+}
+
+bool tdm_is_one_of(struct tdm_str name, const char *words)
+{
+	for (const char *end; *words != '\0'; words = *end != '\0' ? end + 1 : end) {
+		end = strchrnul(words, ' ');
+		if ((size_t)(end - words) == name.len && memcmp(words, name.ptr, name.len) == 0)
+			return true;
+	}
+	return false;
 }

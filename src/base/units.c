@@ -1,3 +1,8 @@
+/*
+ * Sizes are integers throughout, so that printing and parsing are exact; a fraction is parsed as an integer and a power
+ * of ten, in 128 bits. Printing first picks a unit (unit_for: for one figure; unit_like and tdm_bytes_range: for
+ * figures that are compared), then the decimals. Durations follow at the end.
+ */
 #include "base/units.h"
 #include "base/err.h"
 
@@ -8,9 +13,14 @@
 
 enum {
 	UNIT_BITS = 10,
-	FRACTION_DIGITS = 38, /* 10^FRACTION_DIGITS fits 128 bits */
+	FRACTION_DIGITS = 38, /* 10^FRACTION_DIGITS fits in 128 bits */
 };
 static const char unit_letters[] = "KMGTPE";
+
+#define US UINT64_C(1000)
+#define MS (1000 * US)
+#define S  (1000 * MS)
+enum { MINUTE = 60, HOUR = 60 * MINUTE, DAY = 24 * HOUR };
 
 struct cursor {
 	struct tdm_str text;
@@ -40,7 +50,7 @@ static int digit_of(int ch, unsigned base)
 	return value >= 0 && (unsigned)value < base ? value : -1;
 }
 
-/* Reads digits of `base` into *value. The number of digits read, or -ERANGE. */
+/* Reads digits of `base` into *value. Returns the number of digits read, or -ERANGE. */
 static int read_digits(struct cursor *c, unsigned base, uint64_t *value)
 {
 	int count = 0;
@@ -51,7 +61,7 @@ static int read_digits(struct cursor *c, unsigned base, uint64_t *value)
 	return count;
 }
 
-/* Reads "", "B", "K", "KB", "KiB", … in upper or lower case. The power of two, or -1. */
+/* Reads a unit ("", "B", "K", "KB", "KiB", …, ignoring case). Returns the exponent of 2, or -1. */
 static int read_unit(struct cursor *c)
 {
 	int ch = peek(c);
@@ -70,16 +80,14 @@ static int read_unit(struct cursor *c)
 		if (peek(c) == 'b' || peek(c) == 'B')
 			c->at++;
 		else if (has_i)
-			return -1; /* "Ki" without the B */
+			return -1; /* "Ki" without a B */
 		return (i + 1) * UNIT_BITS;
 	}
 	return -1;
 }
 
-/*
- * Reads the digits after the point and drops trailing zeros. The number of digits, or TDM_ESYNTAX when there are none,
- * or more than 64 bits or FRACTION_DIGITS can hold.
- */
+/* Reads the digits after the point and drops trailing zeros. Returns the number of digits, or TDM_ESYNTAX if there
+ * are none, or more than fit in 64 bits or FRACTION_DIGITS. */
 static int read_fraction(struct cursor *c, uint64_t *fraction)
 {
 	struct cursor kept = *c;
@@ -98,7 +106,7 @@ static int read_fraction(struct cursor *c, uint64_t *fraction)
 	return digits;
 }
 
-/* Adds fraction / 10^digits of one unit of 2^shift bytes to *bytes. */
+/* Adds the fraction / 10^digits of a unit of 2^shift bytes to *bytes. */
 static int add_fraction(uint64_t fraction, int digits, int shift, uint64_t *bytes)
 {
 	unsigned __int128 scale = 1, part = (unsigned __int128)fraction << shift;
@@ -160,7 +168,12 @@ int tdm_parse_bytes(struct tdm_str text, uint64_t *bytes, size_t *bad)
 	return err;
 }
 
-/* The largest unit that gives a number of at least 1; 0 for plain bytes. */
+static uint64_t unit_bytes(int unit)
+{
+	return UINT64_C(1) << (unit * UNIT_BITS);
+}
+
+/* The largest unit in which the number is at least 1; 0 for plain bytes. */
 static int unit_for(uint64_t bytes)
 {
 	int unit = 0;
@@ -177,8 +190,26 @@ char *tdm_format_bytes(char *dst, size_t cap, uint64_t bytes)
 	else if (unit == 0)
 		snprintf(dst, cap, "%*" PRIu64 " B", TDM_BYTES_COLUMNS - 2, bytes);
 	else
-		snprintf(dst, cap, "%*.2f%ciB", TDM_BYTES_COLUMNS - 3,
-			(double)bytes / (double)(UINT64_C(1) << (unit * UNIT_BITS)), unit_letters[unit - 1]);
+		snprintf(dst, cap, "%*.2f%ciB", TDM_BYTES_COLUMNS - 3, (double)bytes / (double)unit_bytes(unit),
+			unit_letters[unit - 1]);
+	return dst;
+}
+
+static bool is_whole(uint64_t bytes, int unit)
+{
+	return bytes != 0 && bytes % unit_bytes(unit) == 0;
+}
+
+/* Prints in the given unit: "1.50 GiB"; exact multiples have no fraction. */
+static char *put_bytes(char *dst, size_t cap, uint64_t bytes, int unit, int decimals)
+{
+	uint64_t one = unit_bytes(unit);
+	if (unit == 0)
+		snprintf(dst, cap, "%" PRIu64 " B", bytes);
+	else if (bytes % one == 0)
+		snprintf(dst, cap, "%" PRIu64 " %ciB", bytes / one, unit_letters[unit - 1]);
+	else
+		snprintf(dst, cap, "%.*f %ciB", decimals, (double)bytes / (double)one, unit_letters[unit - 1]);
 	return dst;
 }
 
@@ -189,27 +220,14 @@ char *tdm_format_bytes_short(char *dst, size_t cap, uint64_t bytes)
 		snprintf(dst, cap, "unknown");
 		return dst;
 	}
-	/* A whole number of the next smaller unit is shown exactly while it stays readable. */
-	if (unit > 1 && bytes >> ((unit - 1) * UNIT_BITS) < 10000 &&
-		(bytes & ((UINT64_C(1) << (unit * UNIT_BITS)) - 1)) != 0 &&
-		(bytes & ((UINT64_C(1) << ((unit - 1) * UNIT_BITS)) - 1)) == 0)
+	/* If the number is whole in the next smaller unit, use that unit, unless the number becomes long. */
+	if (unit > 1 && bytes >> ((unit - 1) * UNIT_BITS) < 10000 && !is_whole(bytes, unit) &&
+		is_whole(bytes, unit - 1))
 		unit--;
-	uint64_t mask = unit != 0 ? (UINT64_C(1) << (unit * UNIT_BITS)) - 1 : 0;
-	if (unit == 0)
-		snprintf(dst, cap, "%" PRIu64 " B", bytes);
-	else if ((bytes & mask) == 0)
-		snprintf(dst, cap, "%" PRIu64 " %ciB", bytes >> (unit * UNIT_BITS), unit_letters[unit - 1]);
-	else
-		snprintf(dst, cap, "%.2f %ciB", (double)bytes / (double)(mask + 1), unit_letters[unit - 1]);
-	return dst;
+	return put_bytes(dst, cap, bytes, unit, 2);
 }
 
-static bool is_whole(uint64_t bytes, int unit)
-{
-	return bytes != 0 && (bytes & ((UINT64_C(1) << (unit * UNIT_BITS)) - 1)) == 0;
-}
-
-/* The unit for a total and its parts: 1464 KiB, but 1.46 MiB, and 1 GiB. */
+/* The unit for a total and its parts, which keeps numbers short: 1464 KiB, but 1.46 MiB, and 1 GiB. */
 static int unit_like(uint64_t total)
 {
 	enum { LIKE_MAX = 2000, UNIT_MAX = sizeof unit_letters - 1 };
@@ -225,23 +243,18 @@ static int unit_like(uint64_t total)
 char *tdm_format_bytes_like(char *dst, size_t cap, uint64_t bytes, uint64_t total)
 {
 	int unit = unit_like(total);
-	uint64_t one = UINT64_C(1) << (unit * UNIT_BITS);
+	uint64_t one = unit_bytes(unit);
 	if (bytes == TDM_BYTES_UNKNOWN || total == TDM_BYTES_UNKNOWN || unit == 0 || bytes < one / 100)
 		return tdm_format_bytes_short(dst, cap, bytes);
-	if (bytes % one == 0)
-		snprintf(dst, cap, "%" PRIu64 " %ciB", bytes / one, unit_letters[unit - 1]);
-	else
-		snprintf(dst, cap, "%.*f %ciB", bytes / one < 1000 ? 2 : 1, (double)bytes / (double)one,
-			unit_letters[unit - 1]);
-	return dst;
+	return put_bytes(dst, cap, bytes, unit, bytes / one < 1000 ? 2 : 1);
 }
 
 char *tdm_format_bytes_in(char *dst, size_t cap, uint64_t bytes, const struct tdm_bytes_range *range, size_t columns)
 {
 	int unit = unit_for(range->most);
-	unit -= unit != 0 && range->least < (UINT64_C(1) << (unit * UNIT_BITS)) / 100;
-	uint64_t one = UINT64_C(1) << (unit * UNIT_BITS);
-	int decimals = bytes < one / 10 ? 3 : 2, len; /* two digits that say something */
+	unit -= unit != 0 && range->least < unit_bytes(unit) / 100;
+	uint64_t one = unit_bytes(unit);
+	int decimals = bytes < one / 10 ? 3 : 2, len; /* two significant digits */
 	if (bytes == TDM_BYTES_UNKNOWN)
 		snprintf(dst, cap, "unknown");
 	else if (unit == 0 || bytes == 0)
@@ -288,4 +301,85 @@ char *tdm_format_mib(char *dst, size_t cap, uint64_t bytes)
 	snprintf(dst, cap, "%s%s", tdm_format_count(whole, sizeof whole, strtoull(plain, NULL, 10)),
 		plain + strlen(plain) - 3);
 	return dst;
+}
+
+/* ---- durations ---- */
+
+char *tdm_format_duration(char *dst, size_t cap, uint64_t ns)
+{
+	uint64_t s = ns / S;
+	if (ns < US)
+		snprintf(dst, cap, "%" PRIu64 " ns", ns);
+	else if (ns < MS)
+		snprintf(dst, cap, "%" PRIu64 " us", ns / US);
+	else if (ns < S)
+		snprintf(dst, cap, "%" PRIu64 " ms", ns / MS);
+	else if (s < 10)
+		snprintf(dst, cap, "%" PRIu64 ".%" PRIu64 " s", s, ns % S / (S / 10));
+	else if (s < MINUTE)
+		snprintf(dst, cap, "%" PRIu64 " s", s);
+	else if (s < HOUR)
+		snprintf(dst, cap, "%" PRIu64 "m %" PRIu64 "s", s / MINUTE, s % MINUTE);
+	else if (s < DAY)
+		snprintf(dst, cap, "%" PRIu64 "h %" PRIu64 "m", s / HOUR, s % HOUR / MINUTE);
+	else
+		snprintf(dst, cap, "%" PRIu64 "d %" PRIu64 "h", s / DAY, s % DAY / HOUR);
+	return dst;
+}
+
+char *tdm_format_clock(char *dst, size_t cap, uint64_t time_ns)
+{
+	unsigned ms = (unsigned)(time_ns / MS % (DAY * UINT64_C(1000)));
+	snprintf(dst, cap, "%02u:%02u:%02u.%03u", ms / (HOUR * 1000), ms / (MINUTE * 1000) % 60, ms / 1000 % 60,
+		ms % 1000);
+	return dst;
+}
+
+static uint64_t unit_ns(struct tdm_str unit)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {
+		{ "", S },
+		{ "ns", 1 },
+		{ "us", US },
+		{ "ms", MS },
+		{ "s", S },
+		{ "m", MINUTE * S },
+		{ "min", MINUTE * S },
+		{ "h", HOUR * S },
+		{ "d", DAY * S },
+	};
+	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+		if (tdm_str_is(unit, units[i].name))
+			return units[i].ns;
+	return 0;
+}
+
+int tdm_parse_duration(struct tdm_str text, uint64_t *ns)
+{
+	enum { FRACTION_MAX = 9 };
+	struct cursor c = { tdm_str_trim(text), 0 };
+	uint64_t whole = 0, fraction = 0, scale = 1, product;
+	int digits = read_digits(&c, 10, &whole), decimals = 0;
+	if (digits <= 0)
+		return digits < 0 ? digits : TDM_ESYNTAX;
+	if (peek(&c) == '.') {
+		c.at++;
+		decimals = read_digits(&c, 10, &fraction);
+		if (decimals <= 0 || decimals > FRACTION_MAX)
+			return TDM_ESYNTAX;
+	}
+	for (int i = 0; i < decimals; i++)
+		scale *= 10;
+	uint64_t unit = unit_ns(tdm_str_trim((struct tdm_str){ c.text.ptr + c.at, c.text.len - c.at }));
+	if (unit == 0)
+		return TDM_ESYNTAX;
+	uint64_t part = (uint64_t)((__extension__(unsigned __int128) fraction * unit) / scale);
+	if (whole == UINT64_MAX || __builtin_mul_overflow(whole, unit, &product) ||
+		__builtin_add_overflow(product, part, &product))
+		return -ERANGE;
+	*ns = product;
+	return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * Part of the shared library only, which is linked so that dlclose leaves it loaded: its destructor always means the
- * end of the program.
+ * Part of the shared library only. That library is linked so that dlclose does not unload it; its destructor therefore
+ * always means that the program is ending.
  */
 #include "client/client.h"
 

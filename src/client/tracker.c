@@ -1,6 +1,6 @@
 /*
- * The phase tracker. Snapshots cut a session (from begin to end) into segments; a segment sums up the events between
- * two snapshots, by the rules of tt-train's tracker for a graph capture:
+ * The phase tracker. Snapshots cut a session (from begin to end) into segments; a segment sums the events between two
+ * snapshots, following the rules of tt-train's graph-capture tracker:
  *
  *   DRAM  DRAM and TRACE buffers, requested sizes. The sum starts at 0 in each segment and falls below 0 when older
  *         buffers are freed; its peak does not.
@@ -8,28 +8,26 @@
  *         scratchpads. Buffers may fall below 0 like DRAM. A program's memory is released all at once, so
  *         those sums never fall below 0.
  *
- * The tracker ignores every other kind. Finished segments stay until they are cleared, even across sessions, and the
- * cumulative figures cover all of them.
+ * Other kinds are ignored. Finished segments stay until cleared, even across sessions, and the cumulative figures cover
+ * all finished segments.
  *
  * Locks, outer before inner:
  *   session_lock  begin, snapshot, end, clear and all access to finished segments; held during calls into the client.
  *   event_lock    the running sums and changes of the mode; held for a few additions, with no calls.
- * Both know their holder, so that a signal handler that interrupted the holder gives up instead of waiting forever. The
- * first is held with signals blocked.
+ * Both record their holder, so a signal handler that interrupted the holder gives up instead of waiting forever.
+ * session_lock is held with signals blocked.
  *
- * Segments and names are in chunks from mmap that never move and are reused after a clear.
+ * Segments and names are in chunks from mmap, which never move and are reused after a clear.
  */
-#include "client/tracker.h"
 #include "client/client.h"
+#include "base/clock.h"
+#include "base/number.h"
+#include "model/event/phase_text.h"
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-
-#include "base/clock.h"
-#include "base/number.h"
-#include "ledger/short_lock.h"
 
 enum {
 	SEGMENTS_PER_CHUNK = 1024,
@@ -50,26 +48,26 @@ struct sums {
 	struct level cb, buffer, dfb, scratchpad, total; /* per core */
 };
 
-enum { FIRST_SEGMENT = 96 }; /* the size of the structure in version 0.1; later ones may only be larger */
+enum { FIRST_SEGMENT = 96 }; /* the size of the structure in version 0.1; later versions may only be larger */
 static_assert(sizeof(struct tidemark_segment) >= FIRST_SEGMENT, "the layout of a public structure is frozen");
 
 _Atomic unsigned char tdm_rare;
 
 static struct tdm_lock session_lock, event_lock;
-static struct sums running; /* under event_lock */
+static struct sums running; /* guarded by event_lock */
 static _Atomic uint64_t missed;
 
-/* Under session_lock. */
+/* Guarded by session_lock. */
 static struct {
-	struct tdm_quiet guard; /* of the holder of the lock */
+	struct tdm_quiet guard; /* signal state of the lock's holder */
 	uint64_t session;       /* number of the last session */
 	size_t count;
-	size_t name_chunk, name_used; /* where the next name goes */
+	size_t name_chunk, name_used; /* where the next name is stored */
 	struct tidemark_segment *segments[SEGMENT_CHUNKS];
 	char *names[NAME_CHUNKS];
 } kept;
 
-/* False when this thread already holds it, or another one does not give it back. */
+/* False if this thread already holds the lock, or another thread does not release it. */
 static bool lock(struct tdm_lock *l)
 {
 	return !tdm_lock_is_mine(l) && tdm_lock_take(l);
@@ -79,12 +77,12 @@ static bool lock_session(void)
 {
 	struct tdm_quiet guard;
 	tdm_quiet_begin(&guard);
-	if (!lock(&session_lock)) {
+	bool is_ours = lock(&session_lock);
+	if (is_ours)
+		kept.guard = guard;
+	else
 		tdm_quiet_end(&guard);
-		return false;
-	}
-	kept.guard = guard;
-	return true;
+	return is_ours;
 }
 
 static void unlock_session(void)
@@ -108,7 +106,8 @@ static void level_add(struct level *l, int64_t change)
 	l->peak = tdm_max_signed(l->peak, l->now);
 }
 
-/* For the sums of programs. Returns the change made, which is smaller if memory from before the segment is released. */
+/* For the sums of programs' memory. Returns the actual change, which is smaller if the released memory was allocated
+ * before the segment. */
 static int64_t level_add_program(struct level *l, int64_t change)
 {
 	if (change < 0 && l->now < -change)
@@ -117,7 +116,7 @@ static int64_t level_add_program(struct level *l, int64_t change)
 	return change;
 }
 
-/* The requested size and the bytes in one core; negative for a release. */
+/* Adds a requested size and bytes in one core; both negative for a release. */
 static void count_event(uint32_t kind, int64_t asked, int64_t per_core)
 {
 	switch (kind) {
@@ -176,18 +175,12 @@ uint64_t tdm_tracker_missed(void)
 	return atomic_load_explicit(&missed, memory_order_relaxed);
 }
 
-static void *map_chunk(size_t bytes)
-{
-	void *chunk = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	return chunk == MAP_FAILED ? NULL : chunk;
-}
-
 void tdm_tracker_unload(void)
 {
-	for (size_t i = 0; i < SEGMENT_CHUNKS && kept.segments[i] != NULL; i++)
-		munmap(kept.segments[i], SEGMENTS_PER_CHUNK * sizeof **kept.segments);
-	for (size_t i = 0; i < NAME_CHUNKS && kept.names[i] != NULL; i++)
-		munmap(kept.names[i], NAME_CHUNK_BYTES);
+	for (size_t i = 0; i < SEGMENT_CHUNKS; i++)
+		tdm_private_free(kept.segments[i], SEGMENTS_PER_CHUNK * sizeof **kept.segments);
+	for (size_t i = 0; i < NAME_CHUNKS; i++)
+		tdm_private_free(kept.names[i], NAME_CHUNK_BYTES);
 }
 
 static struct tidemark_segment *segment_at(size_t i)
@@ -195,7 +188,8 @@ static struct tidemark_segment *segment_at(size_t i)
 	return &kept.segments[i / SEGMENTS_PER_CHUNK][i % SEGMENTS_PER_CHUNK];
 }
 
-/* Makes room for one more segment and copies its name, which the next call overwrites if no segment was kept. */
+/* Makes room for one more segment and copies its name. If no segment is stored after that, the next call overwrites
+ * the name. */
 static int reserve_segment(const char *name, const char **copy)
 {
 	size_t bytes = strlen(name) + 1;
@@ -206,7 +200,7 @@ static int reserve_segment(const char *name, const char **copy)
 
 	struct tidemark_segment **chunk = &kept.segments[kept.count / SEGMENTS_PER_CHUNK];
 	if (*chunk == NULL)
-		*chunk = map_chunk(SEGMENTS_PER_CHUNK * sizeof(**chunk));
+		*chunk = tdm_private_alloc(SEGMENTS_PER_CHUNK * sizeof(**chunk));
 	if (*chunk == NULL)
 		return -ENOMEM;
 
@@ -218,7 +212,7 @@ static int reserve_segment(const char *name, const char **copy)
 	if (at == NAME_CHUNKS)
 		return -ENOSPC;
 	if (kept.names[at] == NULL)
-		kept.names[at] = map_chunk(NAME_CHUNK_BYTES);
+		kept.names[at] = tdm_private_alloc(NAME_CHUNK_BYTES);
 	if (kept.names[at] == NULL)
 		return -ENOMEM;
 	*copy = memcpy(kept.names[at] + used, name, bytes);
@@ -235,7 +229,7 @@ static void set_mode(unsigned char mode)
 	while (!atomic_compare_exchange_weak(&tdm_rare, &was, next));
 }
 
-/* Ends the running segment, stores its sums in *sums, and starts again with `mode`. */
+/* Ends the running segment, stores its sums in *sums, and starts the next one with `mode`. */
 static int cut(struct sums *sums, unsigned char mode)
 {
 	if (!lock(&event_lock))
@@ -272,26 +266,10 @@ static void keep_segment(const struct sums *sums, const char *name)
 	kept.name_used += strlen(name) + 1;
 }
 
-static void put_phase(const struct sums *sums, const char *name, unsigned char mode)
-{
-	struct tdm_ledger_phase phase = {
-		.flags = mode == TDM_TRACKER_NO_DISPATCH ? TDM_PHASE_NO_DISPATCH : 0,
-		.begin_tsc = sums->begin_tsc,
-		.session = kept.session,
-		.dram_peak = sums->dram.peak,
-		.dram_allocated = sums->dram_allocated,
-		.dram_freed = sums->dram_freed,
-		.l1_peak_cb = sums->cb.peak,
-		.l1_peak_buffer = sums->buffer.peak,
-		.l1_peak_total = sums->total.peak,
-	};
-	tdm_client_put_phase(&phase, name);
-}
-
 /*
- * Ends the running segment under `name`. With `goes_on` the next one begins, or, if there is no room for this one, it
- * simply continues; without it the session ends in any case. The mode changes only under session_lock, so it can be
- * read here.
+ * Ends the running segment under `name`. With `goes_on`, the next segment begins; if there is no room to store this
+ * one, it just continues. Without `goes_on`, the session ends in any case. The mode changes only under session_lock, so
+ * it can be read here.
  */
 static int finish_segment(const char *name, bool goes_on)
 {
@@ -305,7 +283,18 @@ static int finish_segment(const char *name, bool goes_on)
 	if (err != 0 || cut_err != 0)
 		return err != 0 ? err : cut_err;
 	keep_segment(&sums, copy);
-	put_phase(&sums, copy, mode);
+	struct tdm_ledger_phase phase = {
+		.flags = mode == TDM_TRACKER_NO_DISPATCH ? TDM_PHASE_NO_DISPATCH : 0,
+		.begin_tsc = sums.begin_tsc,
+		.session = kept.session,
+		.dram_peak = sums.dram.peak,
+		.dram_allocated = sums.dram_allocated,
+		.dram_freed = sums.dram_freed,
+		.l1_peak_cb = sums.cb.peak,
+		.l1_peak_buffer = sums.buffer.peak,
+		.l1_peak_total = sums.total.peak,
+	};
+	tdm_client_put_phase(&phase, copy);
 	return 0;
 }
 
@@ -367,7 +356,7 @@ void tdm_tracker_abandon(void)
 	tdm_lock_abandon(&event_lock);
 }
 
-/* The child has one thread: nobody will release the locks that other threads held. */
+/* The child has only one thread, so locks held by the parent's other threads would never be released. */
 void tdm_tracker_after_fork(void)
 {
 	set_mode(TDM_TRACKER_NONE);
@@ -388,14 +377,9 @@ size_t tidemark_capture_count(void)
 	return count;
 }
 
-static bool has_room(const struct tidemark_segment *segment)
-{
-	return segment != NULL && segment->size >= FIRST_SEGMENT;
-}
-
 int tidemark_capture_get(size_t i, struct tidemark_segment *segment)
 {
-	if (!has_room(segment))
+	if (segment == NULL || segment->size < FIRST_SEGMENT)
 		return -EINVAL;
 	if (!lock_session())
 		return -EDEADLK;
@@ -406,7 +390,7 @@ int tidemark_capture_get(size_t i, struct tidemark_segment *segment)
 	return err;
 }
 
-/* The number of segments with that name; *last is the last of them. */
+/* The number of segments with that name; *last receives the last such segment. */
 static size_t find_named(const char *name, struct tidemark_segment *last)
 {
 	size_t found = 0;
@@ -424,14 +408,13 @@ static size_t find_named(const char *name, struct tidemark_segment *last)
 
 size_t tidemark_capture_count_named(const char *name)
 {
-	struct tidemark_segment last;
-	return find_named(name, &last);
+	return find_named(name, &(struct tidemark_segment){ 0 });
 }
 
 int tidemark_capture_find(const char *name, struct tidemark_segment *segment)
 {
 	struct tidemark_segment only;
-	if (name == NULL || !has_room(segment))
+	if (name == NULL || segment == NULL || segment->size < FIRST_SEGMENT)
 		return -EINVAL;
 	size_t found = find_named(name, &only);
 	if (found == 0)
@@ -442,18 +425,71 @@ int tidemark_capture_find(const char *name, struct tidemark_segment *segment)
 	return 0;
 }
 
-const char *tdm_tracker_strerror(int code)
+/* ---- the summary: writes segments to a buffer or a stream; model/event/phase_text.c has the format ---- */
+
+/* The destination of the summary: a buffer, which keeps what fits, or a stream. */
+struct sink {
+	char *dst;
+	size_t cap, length;
+	FILE *stream;
+	bool failed;
+};
+
+static void put_bytes(void *to, const char *text, size_t bytes)
 {
-	switch (code) {
-	case TIDEMARK_ECAPTURE_ACTIVE:
-		return "MemoryUsageTracker: Capture already active";
-	case TIDEMARK_ECAPTURE_INACTIVE:
-		return "MemoryUsageTracker: Cannot snapshot - capture is not active";
-	case TIDEMARK_ETRACE_NOT_FOUND:
-		return "MemoryUsageTracker: Trace not found";
-	case TIDEMARK_ETRACE_AMBIGUOUS:
-		return "MemoryUsageTracker: Trace is ambiguous";
-	default:
-		return NULL;
+	struct sink *sink = to;
+	if (sink->stream != NULL)
+		sink->failed |= fwrite(text, 1, bytes, sink->stream) != bytes;
+	else if (sink->length < sink->cap)
+		memcpy(sink->dst + sink->length, text,
+			bytes < sink->cap - sink->length ? bytes : sink->cap - sink->length);
+	sink->length += bytes;
+}
+
+/* Copies one segment at a time, so that no lock is held while a stream is written. */
+static void put_summary(struct sink *sink)
+{
+	const struct tdm_phase_sink to = { put_bytes, sink };
+	struct tidemark_segment segment = TIDEMARK_SEGMENT_INIT;
+	if (tidemark_capture_count() == 0) {
+		tdm_phase_text_none(&to);
+		return;
 	}
+	tdm_phase_text_begin(&to);
+	for (size_t i = 0; tidemark_capture_get(i, &segment) == 0; i++) {
+		tdm_phase_text_segment(&to, segment.name,
+			&(struct tdm_phase_figures){
+				.dram_peak = segment.dram_peak,
+				.dram_allocated = segment.dram_allocations,
+				.dram_freed = segment.dram_deallocations,
+				.dram_change = segment.dram_allocations - segment.dram_deallocations,
+				.dram_cumulative_peak = segment.dram_cumulative_peak,
+				.dram_cumulative_current = segment.dram_cumulative_current,
+				.l1_peak_cb = segment.l1_peak_cb,
+				.l1_peak_buffer = segment.l1_peak_buffer,
+				.l1_peak_total = segment.l1_peak_total,
+			});
+	}
+	tdm_phase_text_end(&to, segment.dram_cumulative_peak, segment.dram_cumulative_current);
+}
+
+size_t tidemark_capture_format(char *dst, size_t cap)
+{
+	if (dst == NULL)
+		cap = 0;
+	struct sink sink = { .dst = dst, .cap = cap > 0 ? cap - 1 : 0 };
+	put_summary(&sink);
+	if (cap > 0)
+		dst[sink.length < cap ? sink.length : cap - 1] = '\0';
+	return sink.length;
+}
+
+int tidemark_capture_print(void)
+{
+	struct sink sink = { .stream = stdout };
+	flockfile(stdout);
+	put_summary(&sink);
+	sink.failed |= fflush(stdout) != 0;
+	funlockfile(stdout);
+	return sink.failed ? -EIO : 0;
 }

@@ -1,12 +1,11 @@
 /*
- * abort(), which ends a C++ program with an exception that nobody catches. Its cleanups do not run then, so that a hook
- * does not learn that its request was refused. But the C++ library calls abort() at the end, and the hook's frame is
- * still there.
+ * Hooks abort(), which ends a C++ program when nobody catches an exception. In that case no cleanups run, so a hook is
+ * not notified that its request was refused. But the C++ library calls abort() while the hook's frame still exists.
  *
- * abort() may be called anywhere: in a signal handler, or with any lock held. So nothing is done unless a request of
- * this very thread is under way, the runtime is not asked for anything that it locks, and of locks only such are taken
- * as this thread does not hold. libtidemark's reports are safe in signal handlers. The C library calls its own abort()
- * by itself, without us: when an assertion fails, or when malloc() finds that memory was overwritten.
+ * abort() may be called anywhere: in a signal handler, or with any lock held. So the hook does nothing unless this
+ * thread has a pending request, calls no runtime function that takes a lock, and takes only locks that this thread does
+ * not hold. libtidemark's reports are safe in signal handlers. The C library calls its own abort() directly, bypassing
+ * us: when an assertion fails, or when malloc() detects overwritten memory.
  */
 #include "metal/metal.h"
 
@@ -15,18 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Not declared as the C library does: as the last thing that ours does, the call of the next one becomes a jump, and
- * ours is not seen in a core dump. */
+/* Not declared noreturn, unlike the C library's function, so that our last call becomes a jump and our frame does
+ * not appear in a core dump. */
 typedef void ends(void);
 __attribute__((visibility("default"))) ends tdm_hook_abort __asm__("abort");
 
 static ends *next_abort;
-
-/* Of a thread, as all C++ libraries have it. */
-struct exceptions {
-	void *caught; /* the last one that was caught; one that nobody catches is caught by the library, in the end */
-	unsigned int uncaught;
-};
 
 static ends *find_next(void)
 {
@@ -36,7 +29,7 @@ static ends *find_next(void)
 	return next;
 }
 
-/* The loader has locks, too, so it is not asked in abort(). */
+/* Looks up symbols early: the loader takes locks, so abort() must not call the loader. */
 __attribute__((constructor)) static void begin(void)
 {
 	next_abort = find_next();
@@ -45,8 +38,11 @@ __attribute__((constructor)) static void begin(void)
 static __attribute__((cold, noinline)) void note_attempts(void)
 {
 	const struct tdm_metal_runtime *runtime = __atomic_load_n(&tdm_metal_main, __ATOMIC_ACQUIRE);
-	const struct exceptions *own = runtime != NULL && runtime->exceptions != NULL ? runtime->exceptions() : NULL;
-	bool is_exception = own == NULL || own->caught != NULL; /* what else would end it here? */
+	/* In all C++ libraries, a thread's exception globals begin with the last exception caught. An exception that
+	 * nobody else catches is caught by the C++ library itself. */
+	void *const *own = runtime != NULL && runtime->exceptions != NULL ? runtime->exceptions() : NULL;
+	/* an exception was caught, or it is unknown whether an exception was caught */
+	bool is_exception = own == NULL || *own != NULL;
 	if (!tdm_metal_lock_is_free())
 		return;
 	tdm_metal_buffers_aborted(is_exception);

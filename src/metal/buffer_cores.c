@@ -1,34 +1,35 @@
 /*
- * The cores of a sharded buffer. Buffer::shard_spec() throws for buffers that have another kind of distribution, so it
- * cannot be asked; but the cores are in the buffer, in a std::vector of ranges or of single cores. It is found by what
- * it says: as many cores as num_cores() says.
+ * The cores of a sharded buffer. Buffer::shard_spec() throws for buffers with a different kind of distribution, so it
+ * is not called. But the buffer contains the cores, in a std::vector of ranges or of single cores. That vector is
+ * recognised by its content: its number of cores equals the result of num_cores().
  *
- * From v0.59 on a buffer has room for two kinds of distribution, a shard specification and after it a distribution
- * specification, and often one of them is empty: the bytes there are those of whatever had the memory before, maybe of
- * another buffer. So both are looked through, and if they say different cores, neither is believed.
- * Buffer::buffer_distribution_spec() says where the second one begins.
+ * Since v0.59 a buffer has room for a shard specification followed by a distribution specification. Often one of the
+ * two is empty and contains bytes left from an earlier use of the memory, perhaps by another buffer. So both are
+ * searched, and if they name different cores, neither is believed. Buffer::buffer_distribution_spec() returns the start
+ * of the second specification.
  */
 #include "metal/metal.h"
 
 #include <string.h>
 
 enum {
-	BODY_BYTES = 1024,    /* of a buffer that are looked through */
-	SPEC_BYTES = 256,     /* of a distribution specification; it is longer in every release */
-	SMALLEST_PAGE = 4096, /* of memory */
-	CORE_MAX = 4096,      /* of a coordinate */
-	LIST_MAX = 160,       /* cores of a list of single ones */
-	CORE_WORDS = 2,       /* x, y */
-	RANGE_WORDS = 4,      /* x0, y0, x1, y1 */
+	BODY_BYTES = 1024, /* number of bytes in a buffer to search */
+	/* number of bytes in a distribution specification to search; in every release the specification is longer */
+	SPEC_BYTES = 256,
+	SMALLEST_PAGE = 4096, /* the smallest page size that memory can have */
+	CORE_MAX = 4096,      /* coordinates are less than this */
+	LIST_MAX = 160,       /* maximum length of a list of single cores */
+	CORE_WORDS = 2,       /* words per core: x, y */
+	RANGE_WORDS = 4,      /* words per range: x0, y0, x1, y1 */
 };
 
 struct core_list {
-	uint32_t count; /* 0: none */
+	uint32_t count; /* 0 if there is no list */
 	bool is_doubtful;
 	struct tidemark_core_range ranges[LIST_MAX];
 };
 
-/* Whether a vector has ranges, or single cores, that are `cores` together; `words`: of an element. */
+/* Whether a vector contains ranges or single cores, `cores` cores in total; `words` is the element size. */
 static bool read_list(const struct tdm_metal_vector *vector, size_t words, uint64_t cores, struct core_list *list)
 {
 	uint64_t found[LIST_MAX * CORE_WORDS], total = 0;
@@ -47,19 +48,13 @@ static bool read_list(const struct tdm_metal_vector *vector, size_t words, uint6
 	return total == cores;
 }
 
-static bool is_vector(const struct tdm_metal_vector *vector)
-{
-	return vector->begin != NULL && vector->begin < vector->end && vector->end <= vector->limit &&
-	       (uintptr_t)vector->begin % sizeof(uint64_t) == 0;
-}
-
 static uint64_t shared_length(uint16_t a0, uint16_t a1, uint16_t b0, uint16_t b1)
 {
 	uint64_t from = a0 > b0 ? a0 : b0, to = a1 < b1 ? a1 : b1;
 	return from <= to ? to - from + 1 : 0;
 }
 
-/* Whether two lists of `cores` cores have the same ones: ranges of a list do not overlap. */
+/* Whether two lists of `cores` cores contain the same cores; ranges within a list do not overlap. */
 static bool are_same(const struct core_list *a, const struct core_list *b, uint64_t cores)
 {
 	uint64_t shared = 0;
@@ -70,35 +65,22 @@ static bool are_same(const struct core_list *a, const struct core_list *b, uint6
 	return shared == cores;
 }
 
-/* Adds what another list says; of two that say the same, the shorter one is kept. */
-static void add_list(struct core_list *best, const struct core_list *other, uint64_t cores)
-{
-	if (best->count != 0 && !are_same(best, other, cores))
-		best->is_doubtful = true;
-	else if (best->count == 0 || other->count < best->count)
-		*best = *other;
-}
-
-/* Adds the lists in words of a buffer. */
+/* Adds the lists found in a buffer's words. If two lists name the same cores, the shorter list is kept. */
 static void search(const char *from, const char *to, uint64_t cores, struct core_list *best)
 {
 	struct core_list other = { 0 };
 	struct tdm_metal_vector vector;
 	for (; (size_t)(to - from) >= sizeof vector && !best->is_doubtful; from += sizeof(void *)) {
 		memcpy(&vector, from, sizeof vector);
-		if (is_vector(&vector) && (read_list(&vector, RANGE_WORDS, cores, &other) ||
-						  read_list(&vector, CORE_WORDS, cores, &other)))
-			add_list(best, &other, cores);
+		bool is_list = vector.begin != NULL && vector.begin < vector.end && vector.end <= vector.limit &&
+			       (uintptr_t)vector.begin % sizeof(uint64_t) == 0 &&
+			       (read_list(&vector, RANGE_WORDS, cores, &other) ||
+				       read_list(&vector, CORE_WORDS, cores, &other));
+		if (is_list && best->count != 0 && !are_same(best, &other, cores))
+			best->is_doubtful = true;
+		else if (is_list && (best->count == 0 || other.count < best->count))
+			*best = other;
 	}
-}
-
-/* Copies the beginning of a buffer, as far as there is memory; its length. */
-static size_t copy_body(const void *buffer, char body[BODY_BYTES])
-{
-	size_t in_page = SMALLEST_PAGE - (uintptr_t)buffer % SMALLEST_PAGE;
-	if (tdm_metal_copy(body, buffer, BODY_BYTES))
-		return BODY_BYTES;
-	return in_page < BODY_BYTES && tdm_metal_copy(body, buffer, in_page) ? in_page : 0;
 }
 
 __attribute__((cold)) uint32_t tdm_metal_buffer_cores(const struct tdm_metal_runtime *runtime, const void *buffer,
@@ -106,7 +88,12 @@ __attribute__((cold)) uint32_t tdm_metal_buffer_cores(const struct tdm_metal_run
 {
 	char body[BODY_BYTES];
 	struct core_list best = { 0 };
-	size_t size = copy_body(buffer, body), end = size;
+	size_t size = sizeof body;
+	if (!tdm_metal_copy(body, buffer, size)) { /* retry with only the rest of the buffer's page */
+		size = SMALLEST_PAGE - (uintptr_t)buffer % SMALLEST_PAGE;
+		size = size < sizeof body && tdm_metal_copy(body, buffer, size) ? size : 0;
+	}
+	size_t end = size;
 	if (runtime->ask.buffer_distribution != NULL) {
 		size_t at = (uintptr_t)runtime->ask.buffer_distribution(buffer) - (uintptr_t)buffer;
 		if (at >= size || at % sizeof(void *) != 0)

@@ -1,41 +1,41 @@
 /*
- * Buffers: allocation and release, requests that fail, and the end of an allocator with all that it still has.
+ * Buffers: allocation and release, requests that fail, and the end of an allocator with its remaining buffers.
  *
- * The allocator's own functions are the source. GraphTracker's run a little later, but also for captures that only
- * pretend to allocate; they are used where the allocator cannot be hooked, which shows when they are called without it.
+ * The information comes from the allocator's own functions. GraphTracker's functions run a little later, and also for
+ * captures that only pretend to allocate. GraphTracker's functions are used only if the allocator cannot be hooked.
+ * That is assumed if they are called although the allocator's functions were not.
  *
- * Order: a release is reported before the runtime makes it, an allocation after. So a second thread that gets the same
- * address reports it later than the release.
+ * Order: a release is reported before the runtime executes it; an allocation is reported after the runtime has made it.
+ * So a second thread that gets the same address reports it after the release.
  */
-#include "metal/allocators.h"
-#include "metal/failures.h"
+#include "metal/metal.h"
 
 #include <errno.h>
 #include <string.h>
 
 enum {
-	HEAD_BYTES = 128, /* of a buffer in which its device is looked for */
-	SIZE_AFTER = 8,   /* a buffer's size and type follow its device */
+	HEAD_BYTES = 128, /* bytes of a buffer searched for its device pointer */
+	SIZE_AFTER = 8,   /* offset of a buffer's size and type from its device pointer */
 	TYPE_AFTER = 16,
-	RECHECK = 256,      /* one of so many buffers is checked again */
-	MEASURED_MAX = 256, /* looks at what an allocator takes */
+	RECHECK = 256,      /* one buffer in this many is checked again */
+	MEASURED_MAX = 256, /* maximum number of measurements per allocator */
 };
 
-/* What is seen of a buffer. */
+/* The visible properties of a buffer. */
 struct sight {
 	const void *device;
 	uint64_t bytes;
-	uint32_t kind; /* UINT32_MAX: no memory of a device */
-	bool is_vague; /* L1 may be L1_SMALL, and DRAM a trace */
+	uint32_t kind; /* UINT32_MAX if the buffer is not in device memory */
+	bool is_vague; /* the kind may be L1_SMALL rather than L1, or a trace rather than DRAM */
 };
 
 static _Thread_local struct {
-	const void *buffer; /* that allocate_buffer() reported last */
+	const void *buffer; /* the last buffer reported by allocate_buffer() */
 	uint32_t count;
-	struct attempt *attempt; /* that is under way; NULL: none */
+	struct attempt *attempt; /* the request in progress; NULL if there is none */
 } own __attribute__((tls_model("initial-exec")));
 
-/* The first thread that finds the place decides. */
+/* Sets the place; only the first thread to find it succeeds. */
 static bool is_device_place(struct tdm_metal_places *places, uint32_t at)
 {
 	tdm_metal_lock();
@@ -48,7 +48,7 @@ static bool is_device_place(struct tdm_metal_places *places, uint32_t at)
 	return is_it;
 }
 
-/* Looks for the pointer to a device, or for one where there was one in the buffers before. */
+/* Finds the pointer to a device: at the known place or, if none is known, anywhere in the first bytes. */
 static bool find_device(struct tdm_metal_runtime *runtime, const char *head, size_t size, const void **device)
 {
 	struct tdm_metal_places *places = &runtime->places;
@@ -77,7 +77,7 @@ static void ask(const struct tdm_metal_ask *functions, const void *buffer, struc
 	answers->pages = functions->buffer_num_pages != NULL ? functions->buffer_num_pages(buffer) : 0;
 	answers->is_sharded = false;
 	answers->aligned_page = answers->aligned_size = 0;
-	/* These throw if it is in no memory of a device. */
+	/* These functions throw if the buffer is not in device memory, so they are not called then. */
 	if ((functions->buffer_page_size != NULL && functions->buffer_num_pages != NULL) ||
 		functions->buffer_num_cores == NULL || (!answers->is_l1 && !answers->is_dram))
 		return;
@@ -88,14 +88,14 @@ static void ask(const struct tdm_metal_ask *functions, const void *buffer, struc
 	}
 }
 
-/* Whether a type agrees with the answers about this buffer, as far as they were all given. */
+/* Whether a type agrees with the answers about this buffer; false if any answers are missing. */
 static bool judge_type(struct tdm_metal_runtime *runtime, uint32_t type, const struct tdm_metal_answers *answers)
 {
 	const struct tdm_metal_ask *functions = &runtime->ask;
 	if (functions->buffer_is_l1 == NULL || functions->buffer_is_dram == NULL || functions->buffer_is_trace == NULL)
 		return false;
 	bool agrees = tdm_metal_type_agrees(type, answers), is_wrong = false;
-	for (uint32_t i = 0; i < TDM_METAL_TYPES; i++) { /* if it is wrong, it is wrong for all */
+	for (uint32_t i = 0; i < TDM_METAL_TYPES; i++) { /* a size that is wrong is wrong for every type */
 		if (i == type || !agrees)
 			tdm_metal_judge(&runtime->places.type[i], agrees);
 		is_wrong |= runtime->places.type[i].is_wrong;
@@ -103,17 +103,9 @@ static bool judge_type(struct tdm_metal_runtime *runtime, uint32_t type, const s
 	return !is_wrong;
 }
 
-static uint32_t kind_by_answers(const struct tdm_metal_answers *answers)
-{
-	return answers->is_trace  ? TIDEMARK_TRACE
-	       : answers->is_dram ? TIDEMARK_DRAM
-	       : answers->is_l1   ? TIDEMARK_L1
-				  : UINT32_MAX;
-}
-
 /*
- * The long way: asks for everything that can be asked, and compares the places with the answers. What agrees here is
- * used for this buffer; without asking, only what has agreed often.
+ * The slow path: calls every function, and compares the values at the places with the answers. A place that agrees is
+ * used for this buffer; a place that has agreed often enough is then used without calling.
  */
 static __attribute__((cold, noinline)) void look_closely(
 	struct tdm_metal_runtime *runtime, const void *buffer, struct sight *sight)
@@ -129,7 +121,7 @@ static __attribute__((cold, noinline)) void look_closely(
 	while (size > sizeof(void *) && !tdm_metal_copy(head, buffer, size))
 		size /= 2;
 	if (size <= sizeof(void *))
-		return; /* it is gone */
+		return; /* the device no longer exists */
 	bool has_device = find_device(runtime, head, size, &sight->device);
 	ask(&runtime->ask, buffer, &answers);
 	tdm_metal_judge(&places->device, has_device);
@@ -141,14 +133,18 @@ static __attribute__((cold, noinline)) void look_closely(
 			tdm_metal_judge(&places->size, has_size);
 		has_type = judge_type(runtime, type, &answers) && has_size && !places->size.is_wrong;
 	}
-	sight->kind = has_type ? tdm_metal_kind_of(type) : kind_by_answers(&answers);
+	sight->kind = has_type           ? tdm_metal_kind_of(type)
+		      : answers.is_trace ? TIDEMARK_TRACE
+		      : answers.is_dram  ? TIDEMARK_DRAM
+		      : answers.is_l1    ? TIDEMARK_L1
+					 : UINT32_MAX;
 	sight->is_vague = !has_type;
 	sight->bytes = has_size && !places->size.is_wrong ? bytes : answers.page_size * answers.pages;
 	if (sight->bytes == 0 && sight->kind != UINT32_MAX && runtime->ask.buffer_aligned_size != NULL)
 		sight->bytes = runtime->ask.buffer_aligned_size(buffer);
 }
 
-/* One of many buffers is compared with the answers again, after its places were proven. */
+/* Even when the places are proven, one buffer in RECHECK is compared with the answers again. */
 static __attribute__((cold, noinline)) void look_again(
 	struct tdm_metal_runtime *runtime, const void *buffer, const struct sight *sight, uint32_t type)
 {
@@ -158,7 +154,7 @@ static __attribute__((cold, noinline)) void look_again(
 	judge_type(runtime, type, &answers);
 }
 
-/* The short way, if all places are proven: three loads. */
+/* The fast path, used once all places are proven: three loads. */
 static inline void look(struct tdm_metal_runtime *runtime, const void *buffer, struct sight *sight)
 {
 	const struct tdm_metal_places *places = &runtime->places;
@@ -177,7 +173,7 @@ static inline void look(struct tdm_metal_runtime *runtime, const void *buffer, s
 		look_again(runtime, buffer, sight, type);
 }
 
-/* L1_SMALL is what follows L1, and traces follow DRAM, where the type is not known. */
+/* For an unknown type: addresses of L1_SMALL are above L1, and those of traces are above DRAM. */
 static __attribute__((noinline)) uint32_t kind_by_address(
 	const struct sight *sight, const struct tdm_metal_allocator *allocator, uint64_t address)
 {
@@ -205,14 +201,8 @@ static inline uint64_t id_of(const struct tdm_metal_allocator *allocator, uint32
  * Reports.
  */
 
-static bool is_sane(const struct tidemark_buffer *buffer)
-{
-	return buffer->bytes <= TDM_METAL_BYTES_MAX && buffer->bytes_per_bank <= TDM_METAL_BYTES_MAX &&
-	       buffer->address <= TDM_METAL_BYTES_MAX && buffer->cores <= TDM_METAL_BANKS_MAX;
-}
-
-/* Bytes of each bank that a buffer takes: what the allocator computes of three answers. It asks for them before it can
- * fail, so that they do not throw after it has. */
+/* The bytes that a buffer takes in each bank, computed from three answers as the allocator does. The allocator calls
+ * the same functions before it can fail, so they do not throw afterwards. */
 static uint64_t per_bank(const struct tdm_metal_allocator *allocator, const void *buffer, uint32_t kind)
 {
 	const struct tdm_metal_ask *functions = &allocator->runtime->ask;
@@ -229,11 +219,12 @@ static uint64_t per_bank(const struct tdm_metal_allocator *allocator, const void
 }
 
 /*
- * What a buffer takes of each bank. The allocator gives memory in steps, which may be larger than the alignment that
- * the buffer knows of. They show in its statistics before and after an allocation, if nothing else happens meanwhile.
+ * Measures the bytes that a buffer takes in each bank. The allocator allocates in steps, which may be larger than the
+ * buffer's alignment. The difference between its statistics before and after an allocation shows the step, if nothing
+ * else happens meanwhile.
  */
 
-/* A look at what an allocation takes. */
+/* A measurement of one allocation. */
 struct measure {
 	bool is_on;
 	uint64_t uses;
@@ -248,7 +239,7 @@ static __attribute__((cold, noinline)) void begin_measure(
 	bool is_certain = functions->buffer_per_bank != NULL || tdm_metal_is_proven(&allocator->formula);
 	uint32_t highest = tdm_metal_step_now(&allocator->steps[kind]).high;
 	if (is_certain && page != 0 && highest != 0 && page % highest == 0)
-		return; /* it makes no difference */
+		return; /* every possible step gives the same result */
 	uint64_t bytes = per_bank(allocator, buffer, kind);
 	if ((is_certain && bytes != 0 && tdm_metal_step_apply(&allocator->steps[kind], bytes) != 0) ||
 		__atomic_load_n(&allocator->measured, __ATOMIC_RELAXED) >= MEASURED_MAX)
@@ -259,7 +250,7 @@ static __attribute__((cold, noinline)) void begin_measure(
 	measure->is_on = tdm_metal_allocator_says(allocator, kind, &measure->before);
 }
 
-/* What was taken; 0: not known. */
+/* The number of bytes taken; 0 if unknown. */
 static uint64_t end_measure(struct tdm_metal_allocator *allocator, uint32_t kind, const struct measure *measure)
 {
 	struct tdm_metal_statistics after;
@@ -270,7 +261,10 @@ static uint64_t end_measure(struct tdm_metal_allocator *allocator, uint32_t kind
 								       : 0;
 }
 
-/* What an allocator takes for so many bytes, if steps that are still possible differ in it; 0: not known. */
+/*
+ * The bytes that an allocator takes for a request; 0 if unknown. If the possible steps yield different results, the
+ * step reported by a function is used.
+ */
 static __attribute__((cold, noinline)) uint64_t taken_by_said_step(
 	const struct tdm_metal_allocator *allocator, uint32_t kind, uint64_t bytes)
 {
@@ -279,7 +273,7 @@ static __attribute__((cold, noinline)) uint64_t taken_by_said_step(
 	return is_possible ? tdm_metal_round_up(bytes, allocator->said_step) : 0;
 }
 
-/* Bytes of each bank that a buffer has taken; 0: not known. */
+/* The bytes that a buffer has taken in each bank; 0 if unknown. */
 static inline uint64_t taken(
 	struct tdm_metal_allocator *allocator, const void *buffer, uint32_t kind, const struct measure *measure)
 {
@@ -324,7 +318,8 @@ static void report(struct tdm_metal_allocator *allocator, const struct sight *si
 	}
 	new.page_size = page_size <= UINT32_MAX ? (uint32_t)page_size : 0;
 	new.cores = cores >> 32 & 1 ? (uint32_t)cores : 0;
-	if (!is_sane(&new)) {
+	if (new.bytes > TDM_METAL_BYTES_MAX || new.bytes_per_bank > TDM_METAL_BYTES_MAX ||
+		new.address > TDM_METAL_BYTES_MAX || new.cores > TDM_METAL_BANKS_MAX) {
 		tdm_metal_distrust(runtime,
 			"metal: the runtime gives impossible figures of a buffer, so nothing of it is reported");
 		return;
@@ -340,7 +335,7 @@ static void report(struct tdm_metal_allocator *allocator, const struct sight *si
 	tdm_metal_allocator_used(allocator);
 }
 
-/* `own_allocator`: NULL, if only the tracker tells of the release. */
+/* `own_allocator` is NULL if only the tracker reports the release. */
 static struct tdm_metal_allocator *report_release(
 	struct tdm_metal_runtime *runtime, const void *own_allocator, const void *buffer)
 {
@@ -350,7 +345,7 @@ static struct tdm_metal_allocator *report_release(
 		return NULL;
 	struct tdm_metal_allocator *allocator = own_allocator != NULL
 							? tdm_metal_allocator_of(runtime, own_allocator, sight.device)
-							: tdm_metal_allocator_find_by_device(sight.device);
+							: tdm_metal_allocator_find(NULL, sight.device);
 	if (allocator == NULL)
 		return NULL;
 	uint32_t address = runtime->ask.buffer_address(buffer);
@@ -360,23 +355,11 @@ static struct tdm_metal_allocator *report_release(
 	return allocator;
 }
 
-static inline bool begin_use(void)
-{
-	tdm_metal_use_begins();
-	return true;
-}
+/* Marks the rest of the function, however it is left, as a use of allocators. */
+#define USE_ALLOCATOR() bool use __attribute__((cleanup(tdm_metal_use_ends), unused)) = tdm_metal_use_begins()
 
-static inline void end_use(const bool *use)
-{
-	(void)use;
-	tdm_metal_use_ends();
-}
-
-/* An allocator is used from here to the end of the function, however it ends. */
-#define USE_ALLOCATOR() bool use __attribute__((cleanup(end_use), unused)) = begin_use()
-
-/* What is known of a buffer before it is allocated, or reported. NULL: it cannot be shown; its release could not be
- * reported without its address. */
+/* The allocator of a buffer that is about to be allocated or reported. NULL if the buffer cannot be reported: if its
+ * address is unknown, its release could not be reported either. */
 static inline struct tdm_metal_allocator *find_allocator(
 	struct tdm_metal_runtime *runtime, const void *own_allocator, const void *buffer, struct sight *sight)
 {
@@ -391,40 +374,62 @@ static inline bool is_shown(const struct tdm_metal_allocator *allocator)
 	return allocator != NULL && allocator->chip_count != 0 && allocator->runtime->ask.buffer_address != NULL;
 }
 
-/* An allocation on its way. If it is still on its way when the frame ends, an exception ended it. */
+/* ---- failed requests; the runtime may also refuse a request for reasons other than lack of memory ---- */
+
+/* An allocation in progress. If it is still in progress when the frame ends, an exception ended it. */
 struct attempt {
-	struct tdm_metal_allocator *allocator; /* NULL: not known, or it has succeeded */
+	struct tdm_metal_allocator *allocator; /* NULL if unknown, or once the request has succeeded */
 	const void *buffer;
 	struct sight sight;
-	struct attempt *outer; /* of the same thread */
+	struct attempt *outer; /* the enclosing request in the same thread */
 };
 
-static struct tdm_metal_failure failure_of(const struct attempt *attempt)
+/*
+ * Reports the failure if memory was the reason: no free block was large enough. `is_locked`: the allocator may be
+ * locked, so it cannot be queried. Its last statistics are used instead, which are exact if nothing has changed since.
+ * In that case, unless an exception is certainly the reason, the request must also exceed the free memory.
+ */
+static __attribute__((cold, noinline)) void note_failure(
+	const struct attempt *attempt, bool is_locked, bool is_exception)
 {
 	struct tdm_metal_allocator *allocator = attempt->allocator;
 	const struct tdm_metal_ask *functions = &allocator->runtime->ask;
-	const struct sight *sight = &attempt->sight;
+	const uint32_t kind = attempt->sight.kind;
+	struct tdm_metal_statistics said;
 	bool has_cores =
 		functions->buffer_num_cores == NULL || (functions->buffer_num_cores(attempt->buffer) >> 32 & 1) != 0;
-	return (struct tdm_metal_failure){ .allocator = allocator,
-		.kind = sight->kind,
-		.bytes = sight->bytes,
-		.each = per_bank(allocator, attempt->buffer, sight->kind),
-		.is_form = !has_cores && sight->kind == TIDEMARK_L1_SMALL,
-		.has_limit = !has_cores && sight->kind == TIDEMARK_L1 };
-}
-
-static __attribute__((cold, noinline)) void note_failure(const struct attempt *attempt)
-{
-	const struct tdm_metal_failure failure = failure_of(attempt);
-	tdm_metal_failure_note(&failure);
+	/* L1_SMALL buffers must be sharded, so this request was refused for its form */
+	bool is_form = !has_cores && kind == TIDEMARK_L1_SMALL;
+	/* interleaved L1 buffers have a limit, which no function returns */
+	bool has_limit = !has_cores && kind == TIDEMARK_L1;
+	uint64_t each = per_bank(allocator, attempt->buffer, kind); /* bytes in each bank; 0 if unknown */
+	if (!tdm_metal_is_on(allocator->runtime))
+		return;
+	bool is_memory;
+	if (is_locked) {
+		bool has_said = allocator->has_statistics && kind < TDM_METAL_KINDS && each != 0;
+		bool is_large = has_said && each > allocator->said[kind].largest;
+		bool fits = has_said && !is_large &&
+			    __atomic_load_n(&allocator->asking, __ATOMIC_RELAXED) == TDM_METAL_ASKED;
+		is_memory = !is_form && (is_exception ? has_limit || !fits : is_large);
+	} else {
+		is_memory = !is_form && (each == 0 || has_limit || !tdm_metal_allocator_says(allocator, kind, &said) ||
+						each > said.largest);
+		if (!is_memory)
+			tdm_metal_remark_once(
+				"metal: the runtime refused a buffer for another reason than lack of memory");
+	}
+	for (size_t i = 0; i < allocator->chip_count && is_memory; i++)
+		tidemark_out_of_memory(allocator->chips[i], kind, attempt->sight.bytes, each);
+	if (is_memory && !is_locked)
+		tdm_metal_allocator_report(allocator);
 }
 
 static inline void end_attempt(const struct attempt *attempt)
 {
 	own.attempt = attempt->outer;
 	if (__builtin_expect(attempt->allocator != NULL, 0))
-		note_failure(attempt);
+		note_failure(attempt, false, true);
 }
 
 bool tdm_metal_buffers_are_attempted(void)
@@ -435,13 +440,10 @@ bool tdm_metal_buffers_are_attempted(void)
 void tdm_metal_buffers_aborted(bool is_exception)
 {
 	const struct attempt *attempt = own.attempt;
-	own.attempt = NULL; /* once, even if the program survives */
-	for (; attempt != NULL; attempt = attempt->outer) {
-		if (attempt->allocator == NULL)
-			continue;
-		const struct tdm_metal_failure failure = failure_of(attempt);
-		tdm_metal_failure_note_locked(&failure, is_exception);
-	}
+	own.attempt = NULL; /* report once, even if the program survives */
+	for (; attempt != NULL; attempt = attempt->outer)
+		if (attempt->allocator != NULL)
+			note_failure(attempt, true, is_exception);
 }
 
 static __attribute__((noinline)) uint64_t allocate_and_report(
@@ -477,7 +479,7 @@ static __attribute__((noinline)) void report_and_deallocate(
 	tdm_metal_count(hook);
 	struct tdm_metal_allocator *known = !tdm_metal_is_by_tracker(runtime)
 						    ? report_release(runtime, allocator, buffer)
-						    : NULL; /* else it was told before */
+						    : NULL; /* otherwise it has already been reported */
 	((tdm_next_deallocate_buffer *)runtime->next[hook])(allocator, buffer);
 	if (known != NULL)
 		tdm_metal_allocator_used(known);
@@ -509,8 +511,8 @@ DEALLOCATE(deallocate_buffer_57)
 DEALLOCATE(deallocate_buffer_56)
 DEALLOCATE(deallocate_buffer_55)
 
-/* The tracker is told of a buffer that the allocator was not: it pretends (then there is no address), or the allocator
- * cannot be hooked, for it was never seen. */
+/* The tracker reports a buffer that the allocator did not. Either a capture only pretends to allocate (then there is
+ * no address), or the allocator cannot be hooked, so its calls were never seen. */
 static __attribute__((noinline)) void note_tracked(
 	enum tdm_metal_hook hook, struct tdm_metal_runtime *runtime, const void *buffer)
 {
@@ -545,7 +547,7 @@ static __attribute__((noinline)) void note_untracked(
 		runtime->ask.buffer_address(buffer) == 0)
 		return;
 	struct tdm_metal_allocator *allocator = report_release(runtime, NULL, buffer);
-	if (allocator != NULL) /* what it said last no longer holds; it releases the buffer after this */
+	if (allocator != NULL) /* its statistics will be out of date, because it releases the buffer after this call */
 		__atomic_store_n(&allocator->asking, TDM_METAL_USED, __ATOMIC_RELAXED);
 }
 
@@ -566,10 +568,8 @@ TRACK(track_deallocate_55, void *, note_untracked)
 	void tdm_hook_##id(void *allocator)                   \
 	{                                                     \
 		TDM_METAL_ENTER(id)                           \
-		if (tdm_metal_is_on(runtime)) {               \
-			tdm_metal_count(TDM_HOOK_##id);       \
+		if (tdm_metal_sees(runtime, TDM_HOOK_##id))   \
 			tdm_metal_allocator_empty(allocator); \
-		}                                             \
 		TDM_METAL_NEXT(id)(allocator);                \
 	}
 EMPTY(deallocate_buffers)
@@ -582,10 +582,8 @@ EMPTY(deallocate_buffers_55)
 		TDM_METAL_ENTER(id)                                           \
 		USE_ALLOCATOR();                                              \
 		__atomic_store_n(&runtime->has_ends, true, __ATOMIC_RELAXED); \
-		if (tdm_metal_is_on(runtime)) {                               \
-			tdm_metal_count(TDM_HOOK_##id);                       \
+		if (tdm_metal_sees(runtime, TDM_HOOK_##id))                   \
 			tdm_metal_allocator_empty(allocator);                 \
-		}                                                             \
 		tdm_metal_allocator_end(allocator);                           \
 		TDM_METAL_NEXT(id)(allocator);                                \
 	}

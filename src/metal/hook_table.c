@@ -3,19 +3,27 @@
 
 #include <string.h>
 
+/* A row's facts about its function, repeated in the rows for the function's other symbols. */
+#define X(id, result, arguments, since, until, topic, is_needed, name, sees, symbol) \
+	static const char name_##id[] = name, sees_##id[] = sees;                    \
+	enum { topic_##id = TDM_METAL_##topic, needed_##id = is_needed };
+#define Y(...)
+TDM_METAL_HOOKS(X, Y)
+TDM_METAL_QUESTIONS(X)
+#undef X
+#undef Y
+
 const struct tdm_metal_symbol tdm_metal_symbols[] = {
-#define X(id, result, arguments, symbol, name, since, until, topic, is_needed, sees) \
-	{ name, symbol, since, until, topic, true, is_needed, sees },
-	TDM_METAL_HOOKS(X)
-#undef X
-#define X(field, result, arguments, symbol, name, since, until, topic, is_needed, sees) \
-	{ name, symbol, since, until, topic, false, is_needed, sees },
-		TDM_METAL_QUESTIONS(X)
-#undef X
-#define X(field, symbol, name, since, until, topic, is_needed, sees) \
-	{ name, symbol, since, until, topic, false, is_needed, sees },
-			TDM_METAL_OLD_QUESTIONS(X)
-#undef X
+#define X(id, result, arguments, since, until, topic, is_needed, name, sees, symbol) \
+	{ name_##id, symbol, since, until, TDM_METAL_##topic, IS_HOOK, is_needed, sees_##id },
+#define Y(id, same, since, until, symbol) \
+	{ name_##same, symbol, since, until, (enum tdm_metal_topic)topic_##same, IS_HOOK, needed_##same, sees_##same },
+#define Z(field, since, until, symbol) Y(, field, since, until, symbol)
+#define IS_HOOK                        true
+	TDM_METAL_HOOKS(X, Y)
+#undef IS_HOOK
+#define IS_HOOK false
+		TDM_METAL_QUESTIONS(X) TDM_METAL_OLD_QUESTIONS(Z)
 };
 const size_t tdm_metal_symbol_count = sizeof tdm_metal_symbols / sizeof tdm_metal_symbols[0];
 
@@ -35,7 +43,7 @@ static bool has(const bool *present, const char *name)
 	return false;
 }
 
-/* Whether a function is there under any of its names, or another that does as well. */
+/* Whether a function is present under any of its symbols, or another function that can replace it is. */
 static bool has_or_does_without(const bool *present, const char *name)
 {
 	static const struct {

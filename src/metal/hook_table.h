@@ -1,9 +1,9 @@
 /*
- * The functions of tt-metal that the preload hooks, and those that it asks, in one table: what each is called in which
- * release, and what is seen with it. The preload looks each one up when a program loads the runtime; `tidemark doctor`
+ * The table of all tt-metal functions that the preload hooks or calls, with each function's symbols in all releases and
+ * the information it provides. The preload looks up each function when a program loads the runtime; `tidemark doctor`
  * looks them up in a library without running it.
  *
- * A function that has had several symbols has one row for each, with the same name. The list is metal/hook_list.h.
+ * A function with several symbols has one row for each, with the same name. The rows are listed in metal/hook_list.h.
  */
 #ifndef TDM_METAL_HOOK_TABLE_H
 #define TDM_METAL_HOOK_TABLE_H
@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What is seen with a hook. tdm_metal_missing() says whether a library has what it takes. */
+/* The topics about which hooks provide information. tdm_metal_missing() tests whether a library has the functions
+ * for a topic. */
 enum tdm_metal_topic {
 	TDM_METAL_BUFFERS,
 	TDM_METAL_DEVICES,
@@ -29,12 +30,15 @@ enum tdm_metal_topic {
 };
 
 struct tdm_metal_symbol {
-	const char *name;          /* "AllocatorImpl::allocate_buffer"; a hook's counter is "metal:" and this name */
-	const char *symbol;        /* mangled */
-	const char *since, *until; /* the first and the last release that has it; NULL: not known, still there */
+	/* such as "AllocatorImpl::allocate_buffer"; a hook's counter is named "metal:" followed by this name */
+	const char *name;
+	const char *symbol; /* mangled name */
+	/* the first and last releases that contain the function; NULL: unknown, or still present */
+	const char *since, *until;
 	enum tdm_metal_topic topic;
-	bool is_hook;   /* else it is only asked */
-	bool is_needed; /* without any row of this name, the topic is not seen; else only what `sees` says is missing */
+	bool is_hook; /* the function is hooked; otherwise it is only called */
+	/* if no symbol with this name exists, the whole topic is invisible; if this is false, only `sees` is */
+	bool is_needed;
 	const char *sees;
 };
 
@@ -42,12 +46,12 @@ extern const struct tdm_metal_symbol tdm_metal_symbols[];
 extern const size_t tdm_metal_symbol_count;
 
 /*
- * The name of a function without which nothing is seen of a topic; NULL: the topic is seen. `present` says for each row
- * whether the library has the symbol.
+ * The name of a function whose absence makes a topic invisible; NULL if the topic is visible. present[i]: whether the
+ * library has the symbol of row i.
  */
 const char *tdm_metal_missing(enum tdm_metal_topic topic, const bool *present);
 
-/* "buffers", "circular buffers": for tables and sentences. */
+/* The topic's name for tables and sentences, such as "buffers" or "circular buffers". */
 const char *tdm_metal_topic_name(enum tdm_metal_topic topic);
 
 #endif

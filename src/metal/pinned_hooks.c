@@ -1,19 +1,19 @@
 /*
- * Host memory that is pinned for devices: shown on each chip that may use it.
+ * Host memory pinned for devices. It is reported for each chip that may use it.
  *
- * A PinnedMemory is a pointer to what it has, and may be moved: then another object has the pointer, and the destructor
- * of the first one, whose pointer is null now, releases nothing. So memory is known by that pointer. Where it cannot be
- * read, it is known by the object.
+ * A PinnedMemory object only points to its content, and may be moved. After a move, another object holds the pointer,
+ * and the first object's pointer is null, so the first object's destructor releases nothing. Memory is therefore
+ * identified by that pointer, or by the object's address if the pointer cannot be read.
  */
-#include "metal/allocators.h"
+#include "metal/metal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Pinned memory that exists. Under tdm_metal_lock(), except that is_any() reads `all` without it. */
+/* Pinned memory that exists now. Guarded by tdm_metal_lock(), except that is_any() reads `all` without the lock. */
 struct pinned {
 	struct pinned *next;
-	const void *inside; /* what the object points to, or the object */
+	const void *inside; /* the object's pointer, or else the object's own address */
 	size_t chip_count;
 	uint32_t chips[];
 };
@@ -24,7 +24,7 @@ static inline bool is_any(void)
 	return __atomic_load_n(&all, __ATOMIC_RELAXED) != NULL;
 }
 
-/* What an object points to; NULL: it was moved. The object itself, if that cannot be read. */
+/* The pointer in an object; NULL if the object was moved; the object's own address if the pointer cannot be read. */
 static const void *inside_of(const void *object)
 {
 	const void *inside;
@@ -34,8 +34,7 @@ static const void *inside_of(const void *object)
 	return inside == NULL || tdm_metal_copy(&word, inside, sizeof word) ? inside : object;
 }
 
-/* Takes it off the list; NULL: there is none. */
-static struct pinned *take(const void *inside)
+static void release(const void *inside)
 {
 	struct pinned *found = NULL;
 	tdm_metal_lock();
@@ -46,12 +45,6 @@ static struct pinned *take(const void *inside)
 			break;
 		}
 	tdm_metal_unlock();
-	return found;
-}
-
-static void release(const void *inside)
-{
-	struct pinned *found = inside != NULL ? take(inside) : NULL;
 	for (size_t i = 0; found != NULL && i < found->chip_count; i++)
 		tidemark_free(found->chips[i], TIDEMARK_SYSTEM, (uintptr_t)inside);
 	free(found);
@@ -92,7 +85,7 @@ static void report(struct tdm_metal_runtime *runtime, const void *inside, const 
 	size_t count = find_chips(runtime, devices, chips);
 	struct pinned *new =
 		count != 0 && size <= TDM_METAL_BYTES_MAX ? malloc(sizeof *new + count * sizeof *chips) : NULL;
-	release(inside); /* it ended unseen, and another one is at its place */
+	release(inside); /* the old memory ended unseen, and new memory has its address */
 	if (new == NULL)
 		return;
 	new->inside = inside;
@@ -117,21 +110,19 @@ void tdm_hook_pinned_begin(void *pinned, const struct tdm_metal_vector *devices,
 {
 	TDM_METAL_ENTER(pinned_begin)
 	TDM_METAL_NEXT(pinned_begin)(pinned, devices, host, size, to_noc);
-	if (!tdm_metal_is_on(runtime))
+	if (!tdm_metal_sees(runtime, TDM_HOOK_pinned_begin))
 		return;
-	tdm_metal_count(TDM_HOOK_pinned_begin);
 	const void *inside = inside_of(pinned);
 	report(runtime, inside != NULL ? inside : pinned, devices, (uintptr_t)host, size);
 }
 
-/* What the object had before is released, and no destructor tells of it. */
+/* Releases the object's previous memory, for which no destructor runs. */
 void *tdm_hook_pinned_assign(void *pinned, void *other)
 {
 	TDM_METAL_ENTER(pinned_assign, pinned)
 	const void *before = pinned != other && is_any() ? inside_of(pinned) : NULL;
 	void *result = TDM_METAL_NEXT(pinned_assign)(pinned, other);
-	if (tdm_metal_is_on(runtime))
-		tdm_metal_count(TDM_HOOK_pinned_assign);
+	tdm_metal_sees(runtime, TDM_HOOK_pinned_assign);
 	if (before != pinned)
 		release(before);
 	return result;
@@ -140,11 +131,10 @@ void *tdm_hook_pinned_assign(void *pinned, void *other)
 void tdm_hook_pinned_end(void *pinned)
 {
 	TDM_METAL_ENTER(pinned_end)
-	if (tdm_metal_is_on(runtime))
-		tdm_metal_count(TDM_HOOK_pinned_end);
+	tdm_metal_sees(runtime, TDM_HOOK_pinned_end);
 	if (is_any()) {
 		release(inside_of(pinned));
-		release(pinned); /* if what it points to could not be read when it was made */
+		release(pinned); /* needed if the object's pointer could not be read when the object was made */
 	}
 	TDM_METAL_NEXT(pinned_end)(pinned);
 }

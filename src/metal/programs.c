@@ -1,26 +1,26 @@
 /*
- * Records are changed under the lock; buffers are reported after it was given back, because a report that takes a call
- * stack may wait for the loader, and a thread in the loader may run a constructor that gets here. The union and its sum
- * stay under the lock, so that sums are reported in the order in which they came about.
+ * Records change under the lock. Buffers are reported after the lock is released, because a report with a call stack
+ * may wait for the loader, and a thread in the loader may run a constructor that calls these functions. The union and
+ * its sum are reported under the lock, so that sums are reported in the right order.
  */
 #include "metal/programs.h"
+#include "metal/metal.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/core_union.h"
 #include "base/map.h"
 #include "base/number.h"
 #include "base/reserve.h"
-#include "metal/core_union.h"
-#include "metal/metal.h"
 
 enum {
 	PROGRAMS_MAX = 1 << 20,
 	KERNEL_NAME_MAX = 47,
 	INDEX_BITS = 16,
-	OWN_NAMES_MAX = 4096, /* of programs that nothing else names */
+	OWN_NAMES_MAX = 4096, /* maximum number of names invented for programs that have no other name */
 };
 static_assert(TDM_PROGRAM_ITEMS_MAX <= 1 << INDEX_BITS, "an index is a part of the id");
 
@@ -33,35 +33,35 @@ struct kernel {
 };
 
 struct program {
-	const void *key; /* NULL: the place is free */
-	uint64_t number; /* in ids */
+	const void *key; /* NULL if the entry is free */
+	uint64_t number; /* the program's number in ids */
 	bool has_own_name;
 	struct tdm_program_items items;
-	struct tdm_program_items waiting; /* of a layout that was not accepted yet */
+	struct tdm_program_items waiting; /* items of a layout that has not been accepted */
 	struct kernel *kernels;
 	size_t kernel_count, kernel_cap;
-	uint32_t next_free; /* of a free place: the next one, plus 1 */
+	uint32_t next_free; /* in a free entry: the next free one, plus 1 */
 };
 
-/* What all items of a kind on a chip take. */
+/* The union of all items of one kind on a chip. */
 struct use {
 	uint32_t chip, kind;
 	struct tdm_core_union cores;
 };
 
-/* Guarded by the lock, except that `known` and `waiting` are read without it. */
+/* Guarded by the lock, except that `known` and `waiting` are also read without it. */
 static struct {
 	struct program *programs;
 	size_t count, cap, known;
-	size_t waiting;                   /* items, of all programs */
-	uint32_t first_free;              /* plus 1; 0: none */
-	struct tdm_map by_key, by_number; /* to the place in `programs` */
+	size_t waiting;                   /* number of waiting items of all programs */
+	uint32_t first_free;              /* first free entry, plus 1; 0 if there is none */
+	struct tdm_map by_key, by_number; /* index in `programs`, by key and by number */
 	bool has_maps;
 	uint64_t last_own_number;
 	uint32_t own_names;
 	struct use *uses;
 	size_t use_count, use_cap;
-	bool is_full, is_incomplete; /* to be said when the lock was given back */
+	bool is_full, is_incomplete; /* remarks to leave once the lock is released */
 } all;
 
 static void unlock_and_tell(void)
@@ -72,6 +72,29 @@ static void unlock_and_tell(void)
 		tdm_metal_remark_once(NO_ROOM);
 	if (is_incomplete)
 		tdm_metal_remark_once(NOT_ADDED);
+}
+
+bool tdm_program_items_add(struct tdm_program_items *items, const struct tdm_program_item *item)
+{
+	struct tdm_program_item copy = *item;
+	size_t bytes = item->range_count * sizeof *item->ranges;
+	copy.ranges = NULL;
+	if (items->count >= TDM_PROGRAM_ITEMS_MAX ||
+		tdm_reserve(&items->list, &items->cap, items->count + 1, sizeof copy) != 0 ||
+		(bytes != 0 && (copy.ranges = malloc(bytes)) == NULL))
+		return false;
+	if (bytes != 0)
+		memcpy(copy.ranges, item->ranges, bytes);
+	items->list[items->count++] = copy;
+	return true;
+}
+
+void tdm_program_items_done(struct tdm_program_items *items)
+{
+	for (size_t i = 0; i < items->count; i++)
+		free(items->list[i].ranges);
+	free(items->list);
+	*items = (struct tdm_program_items){ 0 };
 }
 
 static struct program *find(const void *key)
@@ -90,19 +113,6 @@ static bool has_maps(void)
 	return all.has_maps;
 }
 
-/* The place of a new program: one that was given back, else the next. */
-static uint32_t take_place(void)
-{
-	uint32_t at = all.first_free;
-	if (at != 0) {
-		all.first_free = all.programs[at - 1].next_free;
-		return at - 1;
-	}
-	if (all.count >= PROGRAMS_MAX || tdm_reserve(&all.programs, &all.cap, all.count + 1, sizeof *all.programs) != 0)
-		return TDM_MAP_NONE;
-	return (uint32_t)all.count++;
-}
-
 static void give_place(uint32_t at)
 {
 	all.programs[at] = (struct program){ .next_free = all.first_free };
@@ -114,9 +124,15 @@ static struct program *find_or_make(const void *key)
 	struct program *found = find(key);
 	if (found != NULL || !has_maps())
 		return found;
-	uint32_t at = take_place();
-	if (at == TDM_MAP_NONE)
+	/* Returns a free entry, or else the next new one. */
+	uint32_t at = all.first_free != 0 ? all.first_free - 1 : (uint32_t)all.count;
+	if (all.first_free != 0)
+		all.first_free = all.programs[at].next_free;
+	else if (all.count >= PROGRAMS_MAX ||
+		 tdm_reserve(&all.programs, &all.cap, all.count + 1, sizeof *all.programs) != 0)
 		return NULL;
+	else
+		all.count++;
 	if (tdm_map_put(&all.by_key, (uintptr_t)key, at) != 0) {
 		give_place(at);
 		return NULL;
@@ -126,21 +142,25 @@ static struct program *find_or_make(const void *key)
 	return &all.programs[at];
 }
 
-/* Ids are made of the runtime's number of the program, unless another live program has it or it is absurd. */
+/* Ids contain the runtime's number for the program, unless another live program has that number or the number is
+ * absurd. */
 static void set_number(struct program *program, uint64_t number)
 {
 	const uint64_t own = UINT64_C(1) << 40;
 	if (program->number != 0)
 		return;
-	number++; /* 0 means none here */
+	number++; /* because 0 means none here */
 	if (number == 0 || number >= own || tdm_map_find(&all.by_number, number) != TDM_MAP_NONE)
 		number = own + ++all.last_own_number;
 	program->number = number;
-	(void)tdm_map_put(&all.by_number, number, (uint32_t)(program - all.programs)); /* else numbers may repeat */
+	/* if that fails, numbers may repeat */
+	(void)tdm_map_put(&all.by_number, number, (uint32_t)(program - all.programs));
 }
 
-/* The name of a program that nothing else names. The ledger keeps each name for good, so only some thousands of
- * programs are named by their number, which is in the ids of their buffers, too; the others share a name. */
+/*
+ * The name for a program that has no other name. The ledger never drops a name, so only OWN_NAMES_MAX programs get such
+ * names, made from the number in their buffers' ids. All others share one name.
+ */
 static const char *own_name(struct program *program, char name[TDM_PROGRAM_OWN_NAME])
 {
 	if (!program->has_own_name && all.own_names < OWN_NAMES_MAX) {
@@ -166,7 +186,9 @@ static struct use *use_of(uint32_t chip, uint32_t kind)
 
 static struct tdm_core_item place_of(const struct tdm_program_item *item)
 {
-	return (struct tdm_core_item){ item->ranges, item->range_count, item->address, item->size };
+	static_assert(sizeof(struct tdm_core_range) == sizeof(struct tidemark_core_range), "read as one");
+	return (struct tdm_core_item){ (const struct tdm_core_range *)(const void *)item->ranges, item->range_count,
+		item->address, item->size };
 }
 
 static void put_in_union(struct tdm_program_item *item)
@@ -187,14 +209,6 @@ static void take_from_union(const struct tdm_program_item *item)
 		all.is_incomplete = true;
 }
 
-static bool is_on(const struct tdm_program_items *items, uint32_t chip)
-{
-	for (size_t i = 0; i < items->count; i++)
-		if (items->list[i].chip == chip)
-			return true;
-	return false;
-}
-
 static bool has_part_in(const struct tdm_program_items *items, const struct use *use)
 {
 	for (size_t i = 0; i < items->count; i++)
@@ -203,7 +217,7 @@ static bool has_part_in(const struct tdm_program_items *items, const struct use 
 	return false;
 }
 
-/* Reports the sums that these items have a part in, or had. */
+/* Reports the sums that changed because of these added and removed items. */
 static void report_use(const struct tdm_program_items *more, const struct tdm_program_items *less)
 {
 	uint64_t fullest, total;
@@ -219,49 +233,47 @@ static uint64_t id_of(uint64_t number, const struct tdm_program_item *item)
 	return (number - 1) << INDEX_BITS | item->index;
 }
 
-/* An item that was taken from its program, with its id as the address of the report. */
-static void move_item(struct tdm_program_items *to, struct tdm_program_items *from, size_t i, uint64_t number)
+/* Whether an item has this kind and chip (each may be "any"), and is on a chip of `like` (may be NULL). */
+static bool is_chosen(
+	const struct tdm_program_item *item, uint32_t kind, uint32_t chip, const struct tdm_program_items *like)
 {
-	struct tdm_program_item *item = &from->list[i];
-	take_from_union(item);
-	item->address = id_of(number, item);
-	if (tdm_reserve(&to->list, &to->cap, to->count + 1, sizeof *item) == 0)
-		to->list[to->count++] = *item;
-	else { /* no memory: reported here, under the lock; a release takes no stack */
-		tidemark_free(item->chip, item->kind, item->address);
-		free(item->ranges);
+	size_t i = 0;
+	while (like != NULL && i < like->count && like->list[i].chip != item->chip)
+		i++;
+	return (kind == TDM_PROGRAM_ANY_KIND || item->kind == kind) &&
+	       (chip == TDM_PROGRAM_ANY_CHIP || item->chip == chip) && (like == NULL || i < like->count);
+}
+
+/* Moves items out of their program, and stores their ids as addresses for the report. */
+static void take_items(struct tdm_program_items *to, struct program *program, uint32_t kind, uint32_t chip,
+	const struct tdm_program_items *like)
+{
+	struct tdm_program_items *from = &program->items;
+	for (size_t i = from->count; i-- > 0;) {
+		struct tdm_program_item *item = &from->list[i];
+		if (!is_chosen(item, kind, chip, like))
+			continue;
+		take_from_union(item);
+		item->address = id_of(program->number, item);
+		if (tdm_reserve(&to->list, &to->cap, to->count + 1, sizeof *item) == 0)
+			to->list[to->count++] = *item;
+		else { /* out of memory: reported here, under the lock, because a release takes no stack */
+			tidemark_free(item->chip, item->kind, item->address);
+			free(item->ranges);
+		}
+		from->list[i] = from->list[--from->count];
 	}
-	from->list[i] = from->list[--from->count];
 }
 
-/* Which items of a program: those of a kind and a chip, or on a chip that `like` has. */
-struct choice {
-	uint32_t kind, chip;
-	const struct tdm_program_items *like; /* may be NULL */
-};
-
-static bool is_chosen(const struct tdm_program_item *item, const struct choice *choice)
-{
-	return (choice->kind == TDM_PROGRAM_ANY_KIND || item->kind == choice->kind) &&
-	       (choice->chip == TDM_PROGRAM_ANY_CHIP || item->chip == choice->chip) &&
-	       (choice->like == NULL || is_on(choice->like, item->chip));
-}
-
-static void take_items(struct tdm_program_items *to, struct program *program, const struct choice *choice)
-{
-	for (size_t i = program->items.count; i-- > 0;)
-		if (is_chosen(&program->items.list[i], choice))
-			move_item(to, &program->items, i, program->number);
-}
-
-/* Those that wait; nothing was reported of them. To `to`, if it is not NULL. */
-static void take_waiting(struct tdm_program_items *to, struct program *program, const struct choice *choice)
+/* Removes waiting items, which were never reported. Moves them to `to` unless that is NULL. */
+static void take_waiting(struct tdm_program_items *to, struct program *program, uint32_t kind, uint32_t chip,
+	const struct tdm_program_items *like)
 {
 	struct tdm_program_items *from = &program->waiting;
 	size_t kept = 0;
 	for (size_t i = 0; i < from->count; i++) {
 		const struct tdm_program_item item = from->list[i];
-		if (!is_chosen(&item, choice))
+		if (!is_chosen(&item, kind, chip, like))
 			from->list[kept++] = item;
 		else if (to != NULL && tdm_reserve(&to->list, &to->cap, to->count + 1, sizeof item) == 0)
 			to->list[to->count++] = item;
@@ -306,8 +318,8 @@ static void report_item(const struct tdm_program_item *item, uint64_t number, ui
 	tidemark_alloc(&b);
 }
 
-/* Gives copies of the items to a list of a program: another thread may end those while ours are reported. What has no
- * room there is not reported either. */
+/* Adds copies of the items to a program's list, because another thread may end the program's items while ours are being
+ * reported. Items that do not fit are not reported. */
 static void give_items(struct tdm_program_items *to, struct tdm_program_items *items, bool counts)
 {
 	size_t i = 0;
@@ -327,64 +339,16 @@ static void give_items(struct tdm_program_items *to, struct tdm_program_items *i
 	}
 }
 
-/* Under the lock. */
-static void put_items(
-	struct program *program, uint32_t kind, struct tdm_program_items *items, struct tdm_program_items *ended)
-{
-	take_items(ended, program, &(struct choice){ kind, TDM_PROGRAM_ANY_CHIP, items });
-	give_items(&program->items, items, true);
-	report_use(items, ended);
-}
-
-/* What was put, without the lock. */
-static void report_items(
-	struct tdm_program_items *items, struct tdm_program_items *ended, uint64_t number, const char *name)
-{
-	report_ends(ended);
-	uint32_t name_number = items->count != 0 ? tidemark_name(name) : 0;
-	for (size_t i = 0; i < items->count; i++)
-		report_item(&items->list[i], number, name_number);
-	tdm_program_items_done(items);
-}
-
-static struct program *find_numbered(const void *key, uint64_t number, struct tdm_program_items *items)
-{
-	struct program *program = find_or_make(key);
-	if (program != NULL) {
-		set_number(program, number);
-		return program;
-	}
-	all.is_full = true;
-	tdm_program_items_done(items);
-	return NULL;
-}
-
-void tdm_programs_replace(
-	const void *key, uint64_t number, const char *name, uint32_t kind, struct tdm_program_items *items)
-{
-	struct tdm_program_items ended = { 0 };
-	char own[TDM_PROGRAM_OWN_NAME];
-	if (items->count == 0)
-		return;
-	tdm_metal_lock();
-	struct program *program = find_numbered(key, number, items);
-	if (program != NULL) {
-		number = program->number;
-		name = name[0] != '\0' ? name : own_name(program, own);
-		put_items(program, kind, items, &ended);
-	}
-	unlock_and_tell();
-	report_items(items, &ended, number, name);
-}
-
 void tdm_programs_propose(const void *key, uint64_t number, uint32_t kind, struct tdm_program_items *items)
 {
 	if (items->count == 0)
 		return;
 	tdm_metal_lock();
-	struct program *program = find_numbered(key, number, items);
+	struct program *program = find_or_make(key);
+	all.is_full |= program == NULL;
 	if (program != NULL) {
-		take_waiting(NULL, program, &(struct choice){ kind, TDM_PROGRAM_ANY_CHIP, items });
+		set_number(program, number);
+		take_waiting(NULL, program, kind, TDM_PROGRAM_ANY_CHIP, items);
 		give_items(&program->waiting, items, false);
 		__atomic_store_n(&all.waiting, all.waiting + items->count, __ATOMIC_RELAXED);
 	}
@@ -401,14 +365,20 @@ void tdm_programs_accept(const void *key, const char *name, uint32_t kind)
 	struct program *program = find(key);
 	if (program != NULL) {
 		number = program->number;
-		take_waiting(&items, program, &(struct choice){ kind, TDM_PROGRAM_ANY_CHIP, NULL });
+		take_waiting(&items, program, kind, TDM_PROGRAM_ANY_CHIP, NULL);
 		if (items.count != 0) {
 			name = name[0] != '\0' ? name : own_name(program, own);
-			put_items(program, kind, &items, &ended);
+			take_items(&ended, program, kind, TDM_PROGRAM_ANY_CHIP, &items);
+			give_items(&program->items, &items, true);
+			report_use(&items, &ended);
 		}
 	}
 	unlock_and_tell();
-	report_items(&items, &ended, number, name);
+	report_ends(&ended);
+	uint32_t name_number = items.count != 0 ? tidemark_name(name) : 0;
+	for (size_t i = 0; i < items.count; i++)
+		report_item(&items.list[i], number, name_number);
+	tdm_program_items_done(&items);
 }
 
 bool tdm_programs_are_waiting(void)
@@ -421,7 +391,7 @@ static void copy_one_chip(const struct tdm_program_items *from, uint32_t kind, s
 	for (size_t i = 0; i < from->count; i++) {
 		const struct tdm_program_item *item = &from->list[i];
 		if (item->kind == kind && (to->count == 0 || to->list[0].chip == item->chip))
-			(void)tdm_program_items_add(to, item); /* no memory: there are fewer */
+			(void)tdm_program_items_add(to, item); /* out of memory: the item is missing */
 	}
 }
 
@@ -441,23 +411,22 @@ bool tdm_programs_is_empty(void)
 	return __atomic_load_n(&all.known, __ATOMIC_RELAXED) == 0;
 }
 
-static void end_chosen(struct tdm_program_items *ended, struct program *program, const struct choice *choice)
+static void end_chosen(struct tdm_program_items *ended, struct program *program, uint32_t kind, uint32_t chip)
 {
-	take_items(ended, program, choice);
-	take_waiting(NULL, program, choice);
+	take_items(ended, program, kind, chip, NULL);
+	take_waiting(NULL, program, kind, chip, NULL);
 }
 
 void tdm_programs_end_items(const void *key, uint32_t kind, uint32_t chip)
 {
 	struct tdm_program_items ended = { 0 }, none = { 0 };
-	const struct choice choice = { kind, chip, NULL };
 	tdm_metal_lock();
 	for (size_t i = 0; i < all.count; i++)
 		if (all.programs[i].key != NULL && key == NULL)
-			end_chosen(&ended, &all.programs[i], &choice);
+			end_chosen(&ended, &all.programs[i], kind, chip);
 	struct program *program = key != NULL ? find(key) : NULL;
 	if (program != NULL)
-		end_chosen(&ended, program, &choice);
+		end_chosen(&ended, program, kind, chip);
 	report_use(&none, &ended);
 	unlock_and_tell();
 	report_ends(&ended);
@@ -469,7 +438,7 @@ void tdm_programs_end(const void *key)
 	tdm_metal_lock();
 	struct program *program = find(key);
 	if (program != NULL) {
-		end_chosen(&ended, program, &(struct choice){ TDM_PROGRAM_ANY_KIND, TDM_PROGRAM_ANY_CHIP, NULL });
+		end_chosen(&ended, program, TDM_PROGRAM_ANY_KIND, TDM_PROGRAM_ANY_CHIP);
 		report_use(&none, &ended);
 		tdm_map_take(&all.by_key, (uintptr_t)key);
 		if (program->number != 0)
@@ -522,7 +491,7 @@ void tdm_programs_kernel_names(const void *key, char name[TDM_PROGRAM_NAME_MAX +
 	name[0] = '\0';
 	tdm_metal_lock();
 	const struct program *program = find(key);
-	if (program != NULL && program->kernel_count > 1) /* they were compiled in any order */
+	if (program != NULL && program->kernel_count > 1) /* kernels are compiled in any order, so sort them by name */
 		qsort(program->kernels, program->kernel_count, sizeof *program->kernels, order_of_names);
 	for (size_t i = 0; program != NULL && i < program->kernel_count && len < TDM_PROGRAM_NAME_MAX; i++) {
 		const char *next = program->kernels[i].name;
@@ -533,7 +502,7 @@ void tdm_programs_kernel_names(const void *key, char name[TDM_PROGRAM_NAME_MAX +
 	tdm_metal_unlock();
 }
 
-/* Adds the items of a kind that take memory of their own. */
+/* Extends *extent by those items of a kind that have their own memory. */
 static size_t add_extent(const struct tdm_program_items *items, uint32_t kind, struct tdm_program_extent *extent,
 	uint32_t *chips, size_t cap)
 {

@@ -1,10 +1,10 @@
 /*
- * The programs of the runtime: what each has on which chip (circular buffers, dataflow buffers, code), as reported to
- * libtidemark, and how much of L1 all of them take together.
+ * The runtime's programs: the circular buffers, dataflow buffers and code of each, by chip, as reported to libtidemark,
+ * and the L1 that all of them take together.
  *
- * A program is known by the address of its ProgramImpl, from its first report until its end. Programs share addresses:
- * a core's figure is the union of the ranges of all resident programs (core_union.h). Any thread may call; each
- * function takes tdm_metal_lock() itself and calls nothing of the runtime.
+ * A program is identified by the address of its ProgramImpl, from its first report until its end. Programs share
+ * addresses, so a core's figure is the union of the ranges of all resident programs (base/core_union.h). Any thread may
+ * call these functions; each takes tdm_metal_lock() itself and calls no runtime function.
  */
 #ifndef TDM_METAL_PROGRAMS_H
 #define TDM_METAL_PROGRAMS_H
@@ -24,14 +24,14 @@ enum {
 #define TDM_PROGRAM_ANY_CHIP UINT32_MAX
 #define TDM_PROGRAM_ANY_KIND UINT32_MAX
 
-/* Something that a program has on a chip: the same bytes in each core of its ranges. */
+/* An item of a program on a chip. It occupies the same bytes in each core of its ranges. */
 struct tdm_program_item {
 	uint32_t chip, kind;                /* enum tidemark_kind */
-	uint32_t flags;                     /* of struct tidemark_buffer */
-	uint32_t index;                     /* in the program, on this chip */
-	uint64_t address, size;             /* bytes in a core */
-	uint32_t range_count;               /* 0: its cores are not known */
-	bool is_counted;                    /* in the union */
+	uint32_t flags;                     /* flags of struct tidemark_buffer */
+	uint32_t index;                     /* index in the program, on this chip */
+	uint64_t address, size;             /* address and size in a core, in bytes */
+	uint32_t range_count;               /* 0 if its cores are unknown */
+	bool is_counted;                    /* included in the union */
 	struct tidemark_core_range *ranges; /* owned */
 };
 
@@ -40,55 +40,55 @@ struct tdm_program_items { /* starts zeroed */
 	size_t count, cap;
 };
 
-/* Adds an item with a copy of its ranges. False if there is no memory or there are too many. */
+/* Adds an item with a copy of its ranges. False if there is no memory, or there are too many items. */
 bool tdm_program_items_add(struct tdm_program_items *items, const struct tdm_program_item *item);
 void tdm_program_items_done(struct tdm_program_items *items);
 
-/* The items, all of one kind, become those of the program on the chips that they are on, and earlier ones of that kind
- * end there. Takes the items. `number`: the runtime's number of the program; `name` may be "". */
-void tdm_programs_replace(
-	const void *program, uint64_t number, const char *name, uint32_t kind, struct tdm_program_items *items);
-
 /*
- * The same in two steps, because the runtime checks a layout after it was made, and may refuse it. It stays in the
- * program then, and the next launch checks it again: so the items wait until it is accepted, or the program has another
- * layout, or ends. They are not reported meanwhile, and those before them stay.
+ * The items, all of one kind, become the program's items on their chips, and its earlier items of that kind on these
+ * chips end. This takes two steps, because the runtime checks a layout after making it, and may refuse it. A refused
+ * layout stays in the program and is checked again at the next launch. So the items wait until their layout is accepted
+ * or replaced, or the program ends; meanwhile they are not reported, and the earlier items stay. Takes ownership of the
+ * items. `number`: the runtime's number for the program; `name` may be "".
  */
 void tdm_programs_propose(const void *program, uint64_t number, uint32_t kind, struct tdm_program_items *items);
 void tdm_programs_accept(const void *program, const char *name, uint32_t kind);
-/* Whether any items wait. */
+/* Whether any items are waiting. */
 bool tdm_programs_are_waiting(void);
 
-/* Copies of what a program has of a kind on one of its chips, for other chips. */
+/* Copies a program's items of one kind from one of its chips, for use on other chips. */
 void tdm_programs_copy_items(const void *program, uint32_t kind, struct tdm_program_items *items);
 
-/* Ends what a program has of a kind on a chip; each may be any. Without `program`, of all programs. */
+/* Ends a program's items of one kind on one chip; kind and chip may be "any". If `program` is NULL, ends the items of
+ * all programs. */
 void tdm_programs_end_items(const void *program, uint32_t kind, uint32_t chip);
 
-/* Ends all that a program has, and forgets it. */
+/* Ends all of a program's items, and forgets the program. */
 void tdm_programs_end(const void *program);
 
-/* Whether no program is known: then there is nothing to end. */
+/* Whether no program is known, so that there is nothing to end. */
 bool tdm_programs_is_empty(void);
 
-/* The kernels of a program that were compiled. The name is that of the kernel's source. */
+/* Adds a compiled kernel to a program. `name` is that of the kernel's source. */
 void tdm_programs_add_kernel(const void *program, const void *kernel, const char *name);
 size_t tdm_programs_kernels(const void *program, const void *kernels[TDM_PROGRAM_KERNELS_MAX]);
-/* "reader + writer"; "" if none is known. */
+/* Joins the names of the program's kernels: "reader + writer"; "" if none is known. */
 void tdm_programs_kernel_names(const void *program, char name[TDM_PROGRAM_NAME_MAX + 1]);
 
-/* Where a program's items of a kind are in L1: those that wait, else the others. */
+/* The part of L1 taken by a program's items of a kind: its waiting items if it has any, else its accepted items. */
 struct tdm_program_extent {
-	uint64_t begin, end; /* the lowest and the highest address */
+	uint64_t begin, end; /* lowest and highest address */
 	uint32_t range_count;
-	struct tidemark_core_range range; /* the first one of the item with the highest end */
+	struct tidemark_core_range range; /* the first range of the item with the highest end */
 };
 
-/* The chips that they are on, and how many; 0: there are none. Safe while an exception is on its way. */
+/* Sets the chips of those items, and returns their number; 0 if there are none. Safe while an exception is in
+ * flight. */
 size_t tdm_programs_extent(
 	const void *program, uint32_t kind, struct tdm_program_extent *extent, uint32_t *chips, size_t cap);
 
-/* The name of a program that nothing else names, as its buffers have it: "program 7"; "" if it is not known. */
+/* The name under which a program's buffers are reported if the program has no other name: "program 7"; "" if the
+ * program is unknown. */
 void tdm_programs_own_name(const void *program, char name[TDM_PROGRAM_OWN_NAME]);
 
 #endif

@@ -1,18 +1,18 @@
 /*
- * Finding the runtime. It may be a library of any name, linked or loaded later, with RTLD_LOCAL (then no search by name
- * finds it, but a handle does), and there may be several. What is known for certain is where a hook was called from:
- * the library of the return address. Its own definition of the function is the next one; if it has none (an
- * application, ttnn), the one among its dependencies.
+ * Finds the runtime. The runtime may be a library with any name, linked or loaded later, perhaps with RTLD_LOCAL (in
+ * which case a global search does not find it, but a handle does). There may be several runtimes. The only certain fact
+ * is a hook's caller: the library that contains the return address. The next function to call is that library's own
+ * definition; if the library has none (an application, ttnn), it is the definition in one of the library's
+ * dependencies.
  *
- * Libraries that call hooks are found once and kept from being unloaded, with a handle of ours. So their addresses stay
- * theirs, and the usual way takes two comparisons. The price: a program that closes such a library finds its
- * destructors run at exit.
+ * Libraries that call hooks are found once, and our handle keeps them loaded. So their addresses stay valid, and the
+ * fast path consists of two comparisons. The price: if a program closes such a library, its destructors run only at
+ * exit.
  *
- * Another preloaded library may hook the same functions. If it comes after us, it is the next one in the order of the
- * loader (RTLD_NEXT), and finds the runtime by itself.
+ * Another preloaded library may hook the same functions. If it comes after us in the loader's order (RTLD_NEXT), we
+ * call it next, and it finds the runtime by itself.
  */
 #include "metal/metal.h"
-#include "metal/allocators.h"
 #include "metal/hook_table.h"
 
 #include <assert.h>
@@ -42,7 +42,7 @@ struct tdm_metal_runtime *tdm_metal_main;
 static struct tdm_metal_runtime *runtimes[RUNTIMES_MAX];
 static uint32_t runtime_count;
 
-/* Which library's calls go to which runtime. Entries are only added; the count is written last. */
+/* Maps libraries to the runtimes they call. Entries are only ever added; the count is written last. */
 static struct caller {
 	uintptr_t low, high;
 	struct tdm_metal_runtime *runtime;
@@ -50,7 +50,7 @@ static struct caller {
 static uint32_t caller_count;
 
 static _Thread_local struct tdm_metal_runtime *used_last __attribute__((tls_model("initial-exec")));
-/* Recursive: a signal handler may end the program on the thread that holds it. */
+/* Recursive: a signal handler may end the program on the thread that holds the mutex. */
 static pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static bool is_constructed, has_fork_handlers;
 static uint32_t counters[TDM_METAL_HOOK_COUNT];
@@ -66,7 +66,7 @@ void tdm_metal_unlock(void)
 	pthread_mutex_unlock(&mutex);
 }
 
-/* Other threads hold it for a moment. */
+/* Tries for a while, because other threads hold the lock only briefly. */
 bool tdm_metal_lock_is_free(void)
 {
 	enum { TRIES = 50 };
@@ -87,22 +87,10 @@ _Thread_local uint32_t tdm_metal_own_uses __attribute__((tls_model("initial-exec
 
 static void after_fork_in_child(void)
 {
-	mutex = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; /* held by the thread that forked */
+	mutex = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; /* the forking thread held the mutex */
 	__atomic_store_n(&tdm_metal_uses, tdm_metal_own_uses, __ATOMIC_RELAXED);
 	tdm_metal_asked_in_turn = NULL;
 	tdm_metal_allocators_inherit();
-}
-
-/* Constructors of libraries that the program was linked with may run before ours, and before libtidemark's, which reads
- * the environment. Then we do it. TIDEMARK=auto waits for libtidemark. */
-static void begin_early(void)
-{
-	const char *own = secure_getenv("TIDEMARK"), *other = secure_getenv("TT_ALLOC_TRACKING_ENABLED");
-	if (is_constructed)
-		return;
-	if (own != NULL ? own[0] != '\0' && strcmp(own, "0") != 0 && strcmp(own, "off") != 0 && strcmp(own, "auto") != 0
-			: other != NULL && other[0] == '1')
-		tidemark_enable();
 }
 
 __attribute__((constructor)) static void note_constructed(void)
@@ -110,12 +98,12 @@ __attribute__((constructor)) static void note_constructed(void)
 	is_constructed = true;
 }
 
-/* A loaded library: what dl_iterate_phdr() says about the one with an address. */
+/* A loaded library, found with dl_iterate_phdr() by an address in the library. */
 struct library {
 	uintptr_t address;
 	uintptr_t low, high;
-	const char *path; /* "": the program itself */
-	size_t place;     /* in the order in which the loader looks for global symbols, at the start of the program */
+	const char *path; /* "" for the program itself */
+	size_t place;     /* position in the loader's search order for global symbols when the program started */
 };
 
 static int compare_library(struct dl_phdr_info *info, size_t size, void *context)
@@ -146,35 +134,29 @@ static bool find_library(const void *address, struct library *library)
 	return dl_iterate_phdr(compare_library, library) != 0;
 }
 
-/* A handle that keeps the library loaded; NULL for the program itself, which has none that leaves us out. */
+/* Returns a handle that keeps the library loaded; NULL for the program itself, whose handle would find our own
+ * functions. */
 static void *hold(const struct library *library)
 {
 	return library->path[0] != '\0' ? dlopen(library->path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 }
 
-/* Whether a function may be the next one after ours. Not one of a library that comes before us: another preloaded one
- * that hooks it, too, and called us as its own next. */
-static bool is_after_us(const void *function)
-{
-	struct library here, there;
-	return find_library((const void *)(uintptr_t)tdm_metal_lock, &here) && find_library(function, &there) &&
-	       there.place > here.place;
-}
-
-/* What was not found by us is no error of the program, which may ask for the last one. */
-static void forget_loader_errors(void)
-{
-	(void)dlerror();
-}
-
-/* The function that a library, or one of its dependencies, has. */
+/*
+ * Finds the function in a library or one of its dependencies. Ignores functions in libraries that precede us: such a
+ * library is another preload that hooks the function and has called ours as the next definition.
+ */
 static void *find_in(void *handle, const char *symbol)
 {
+	struct library here, there;
 	void *found = handle != NULL ? dlsym(handle, symbol) : dlsym(RTLD_NEXT, symbol);
-	return found != NULL && is_after_us(found) ? found : NULL;
+	return found != NULL && find_library((const void *)(uintptr_t)tdm_metal_lock, &here) &&
+			       find_library(found, &there) && there.place > here.place
+		       ? found
+		       : NULL;
 }
 
-/* Whether a library has functions that are only asked, which no library has that only hooks. */
+/* Whether a library is a runtime, that is, whether it has functions that we only call, which a library of hooks
+ * lacks. */
 static bool is_runtime(const struct library *library, void *handle)
 {
 	struct library other;
@@ -187,7 +169,7 @@ static bool is_runtime(const struct library *library, void *handle)
 	return false;
 }
 
-/* The function of another preloaded library that comes after us. */
+/* Finds the function in another preloaded library that follows us. */
 static void *find_interposer(const struct tdm_metal_runtime *runtime, const char *symbol)
 {
 	void *found = dlsym(RTLD_NEXT, symbol);
@@ -201,7 +183,7 @@ static void *find_interposer(const struct tdm_metal_runtime *runtime, const char
 	return is_other ? found : NULL;
 }
 
-/* Whether the runtime has the class AllocatorImpl, as far as any of its functions shows. */
+/* Whether the runtime has the class AllocatorImpl, which is proved by the presence of any of its functions. */
 static bool has_allocator_impl(void *handle)
 {
 	for (size_t i = 0; i < tdm_metal_symbol_count; i++)
@@ -209,6 +191,16 @@ static bool has_allocator_impl(void *handle)
 			find_in(handle, tdm_metal_symbols[i].symbol) != NULL)
 			return true;
 	return false;
+}
+
+/* Stores the address of a function, if `field` has none yet. */
+static void find_question(void *field, void *handle, const char *symbol)
+{
+	void *found;
+	memcpy(&found, field, sizeof found);
+	if (found == NULL)
+		found = find_in(handle, symbol);
+	memcpy(field, &found, sizeof found);
 }
 
 static void find_functions(struct tdm_metal_runtime *runtime)
@@ -220,18 +212,18 @@ static void find_functions(struct tdm_metal_runtime *runtime)
 		void *other = runtime->next[i] != NULL ? find_interposer(runtime, tdm_metal_symbols[i].symbol) : NULL;
 		runtime->next[i] = other != NULL ? other : runtime->next[i];
 	}
-#define X(field, result, arguments, symbol, ...)                \
-	{                                                       \
-		void *found = find_in(handle, symbol);          \
-		memcpy(&ask->field, &found, sizeof ask->field); \
-	}
+#define X(field, result, arguments, since, until, topic, is_needed, name, sees, symbol) \
+	find_question(&ask->field, handle, symbol);
 	TDM_METAL_QUESTIONS(X)
 #undef X
-	/* What is released was allocated as the runtime would: by the program's own operators, if it has some. */
+	/*
+	 * Answers are released with the program's own operator delete, if it has one, because the program's operator
+	 * new allocated them.
+	 */
 	void *delete = dlsym(RTLD_DEFAULT, "_ZdlPv");
 	if (delete != NULL)
 		memcpy(&ask->operator_delete, &delete, sizeof ask->operator_delete);
-	/* The C++ library that throws: the program's own, if it has one, else the runtime's. */
+	/* Exceptions are thrown by the program's own C++ library, if it has one, else by the runtime's. */
 	void *exceptions = dlsym(RTLD_DEFAULT, "__cxa_get_globals_fast");
 	if (exceptions == NULL)
 		exceptions = find_in(handle, "__cxa_get_globals_fast");
@@ -241,19 +233,15 @@ static void find_functions(struct tdm_metal_runtime *runtime)
 		TDM_K "9Allocator14get_statisticsERKNS0_10BufferTypeE",
 		TDM_K "9Allocator23get_base_allocator_addrERKNS0_10HalMemTypeE",
 		TDM_K "9Allocator13get_alignmentENS0_10BufferTypeE" };
-	for (size_t i = 0; i < sizeof of_view / sizeof of_view[0]; i++) {
-		void *found = find_in(handle, of_view[i]);
-		memcpy((char *)&runtime->view + i * sizeof found, &found, sizeof found);
-	}
-	/* Where AllocatorImpl is, Allocator is another class with the same functions. */
+	for (size_t i = 0; i < sizeof of_view / sizeof of_view[0]; i++)
+		find_question((char *)&runtime->view + i * sizeof(void *), handle, of_view[i]);
+	/* In releases with AllocatorImpl, Allocator is a different class with the same functions. */
 	bool is_new = has_allocator_impl(handle);
-#define X(field, symbol, ...)                                                          \
-	if (ask->field == NULL && !(is_new && strstr(symbol, "9Allocator") != NULL)) { \
-		void *found = find_in(handle, symbol);                                 \
-		memcpy(&ask->field, &found, sizeof ask->field);                        \
-	}
-	TDM_METAL_OLD_QUESTIONS(X)
-#undef X
+#define Y(field, since, until, symbol)                         \
+	if (!(is_new && strstr(symbol, "9Allocator") != NULL)) \
+		find_question(&ask->field, handle, symbol);
+	TDM_METAL_OLD_QUESTIONS(Y)
+#undef Y
 }
 
 static struct tdm_metal_runtime *find_known(uintptr_t low)
@@ -265,9 +253,20 @@ static struct tdm_metal_runtime *find_known(uintptr_t low)
 	return NULL;
 }
 
-/* Adds a runtime, unless another thread has been faster. */
-static struct tdm_metal_runtime *add_runtime(struct tdm_metal_runtime *runtime)
+/* The runtime that defines this function. */
+static struct tdm_metal_runtime *runtime_with(const void *function)
 {
+	struct library library;
+	if (function == NULL || !find_library(function, &library))
+		return NULL;
+	struct tdm_metal_runtime *runtime = find_known(library.low);
+	if (runtime != NULL || (runtime = calloc(1, sizeof *runtime)) == NULL)
+		return runtime;
+	runtime->low = library.low;
+	runtime->high = library.high;
+	runtime->handle = hold(&library);
+	find_functions(runtime);
+	/* Adds the runtime, unless another thread got there first. */
 	tdm_metal_lock();
 	struct tdm_metal_runtime *known = find_known(runtime->low);
 	bool is_first = !has_fork_handlers;
@@ -286,39 +285,7 @@ static struct tdm_metal_runtime *add_runtime(struct tdm_metal_runtime *runtime)
 	return known != NULL ? known : runtime;
 }
 
-/* The runtime that has this function. */
-static struct tdm_metal_runtime *runtime_with(const void *function)
-{
-	struct library library;
-	if (function == NULL || !find_library(function, &library))
-		return NULL;
-	struct tdm_metal_runtime *runtime = find_known(library.low);
-	if (runtime != NULL)
-		return runtime;
-	runtime = calloc(1, sizeof *runtime);
-	if (runtime == NULL)
-		return NULL;
-	runtime->low = library.low;
-	runtime->high = library.high;
-	runtime->handle = hold(&library);
-	find_functions(runtime);
-	return add_runtime(runtime);
-}
-
-static void add_caller(const struct library *library, struct tdm_metal_runtime *runtime)
-{
-	tdm_metal_lock();
-	uint32_t i = 0;
-	while (i < caller_count && callers[i].low != library->low)
-		i++;
-	if (i == caller_count && i < CALLERS_MAX) {
-		callers[i] = (struct caller){ library->low, library->high, runtime };
-		__atomic_store_n(&caller_count, i + 1, __ATOMIC_RELEASE);
-	}
-	tdm_metal_unlock();
-}
-
-/* The runtime that a caller's library, or one of its dependencies, has. */
+/* The runtime that is a caller's library or one of its dependencies. */
 static struct tdm_metal_runtime *runtime_for_caller(const void *caller, const char *symbol)
 {
 	struct library library;
@@ -326,17 +293,22 @@ static struct tdm_metal_runtime *runtime_for_caller(const void *caller, const ch
 		return NULL;
 	void *handle = hold(&library);
 	struct tdm_metal_runtime *runtime = runtime_with(find_in(handle, symbol));
-	if (runtime != NULL)
-		add_caller(&library, runtime); /* and keep the handle */
-	else if (handle != NULL)
-		dlclose(handle);
+	if (runtime == NULL && handle != NULL)
+		dlclose(handle); /* otherwise the handle is kept */
+	tdm_metal_lock();
+	uint32_t i = 0;
+	while (i < caller_count && callers[i].low != library.low)
+		i++;
+	if (runtime != NULL && i == caller_count && i < CALLERS_MAX) {
+		callers[i] = (struct caller){ library.low, library.high, runtime };
+		__atomic_store_n(&caller_count, i + 1, __ATOMIC_RELEASE);
+	}
+	tdm_metal_unlock();
 	return runtime;
 }
 
-/* Any library of the process that has the function. */
+/* Finds the next library of the process. */
 struct search {
-	const char *symbol;
-	void *found;
 	size_t index, skip;
 	char path[4096];
 };
@@ -355,19 +327,19 @@ static int take_path(struct dl_phdr_info *info, size_t size, void *context)
 	return 1;
 }
 
-/* Paths are taken one by one: nothing may be loaded while dl_iterate_phdr() holds its lock. */
+/* Handles one path at a time: nothing may be loaded while dl_iterate_phdr() holds the loader's lock. */
 static void *find_anywhere(const char *symbol)
 {
-	struct search search = { .symbol = symbol };
-	search.found = find_in(NULL, symbol);
-	while (search.found == NULL && dl_iterate_phdr(take_path, &search) != 0) {
+	struct search search = { 0 };
+	void *found = find_in(NULL, symbol);
+	while (found == NULL && dl_iterate_phdr(take_path, &search) != 0) {
 		void *handle = dlopen(search.path, RTLD_LAZY | RTLD_NOLOAD);
-		search.found = handle != NULL ? find_in(handle, symbol) : NULL;
+		found = handle != NULL ? find_in(handle, symbol) : NULL;
 		search.index = 0;
 		if (handle != NULL)
 			dlclose(handle);
 	}
-	return search.found;
+	return found;
 }
 
 int tidemark_metal_is_loaded(void)
@@ -383,7 +355,15 @@ static __attribute__((cold, noinline)) struct tdm_metal_runtime *find_runtime(
 	enum tdm_metal_hook hook, const void *caller)
 {
 	const char *symbol = tdm_metal_symbols[hook].symbol;
-	begin_early();
+	const char *own = secure_getenv("TIDEMARK"), *other = secure_getenv("TT_ALLOC_TRACKING_ENABLED");
+	/*
+	 * Constructors in the program's libraries may run before ours, and before libtidemark's constructor, which
+	 * reads the environment. In that case we read the environment ourselves. TIDEMARK=auto waits for libtidemark.
+	 */
+	if (!is_constructed && (own != NULL ? own[0] != '\0' && strcmp(own, "0") != 0 && strcmp(own, "off") != 0 &&
+						       strcmp(own, "auto") != 0
+					    : other != NULL && other[0] == '1'))
+		tidemark_enable();
 	struct tdm_metal_runtime *runtime = runtime_for_caller(caller, symbol);
 	if (runtime == NULL && used_last != NULL && used_last->next[hook] != NULL)
 		runtime = used_last;
@@ -407,27 +387,20 @@ struct tdm_metal_runtime *tdm_metal_runtime_slow(enum tdm_metal_hook hook, const
 	int caller_errno = errno;
 	struct tdm_metal_runtime *runtime = find_runtime(hook, caller);
 	used_last = runtime != NULL ? runtime : used_last;
-	forget_loader_errors();
+	(void)dlerror(); /* our failed lookups must not show up in the program's next call of dlerror() */
 	errno = caller_errno;
 	return runtime;
 }
 
 void tdm_metal_without(enum tdm_metal_hook hook)
 {
-	static const bool has_result[TDM_METAL_HOOK_COUNT] = {
-#define X(id, result, ...) [TDM_HOOK_##id] = !__builtin_types_compatible_p(result, void),
-		TDM_METAL_HOOKS(X)
-#undef X
-	};
-	if (!has_result[hook])
-		return;
 	const char *parts[] = {
 		"libtidemark-metal: symbol lookup error: undefined symbol: ", tdm_metal_symbols[hook].symbol, "\n"
 	};
 	for (size_t i = 0; i < 3; i++)
 		if (write(STDERR_FILENO, parts[i], strlen(parts[i])) < 0)
 			break;
-	_exit(127); /* as the loader does */
+	_exit(127); /* ends the program the way the loader does */
 }
 
 static __attribute__((cold, noinline)) uint32_t find_counter(enum tdm_metal_hook hook)
@@ -472,7 +445,7 @@ void tdm_metal_explain(struct tdm_metal_runtime *runtime)
 	bool *present = calloc(tdm_metal_symbol_count, sizeof *present);
 	for (size_t i = 0; i < tdm_metal_symbol_count && present != NULL; i++)
 		present[i] = find_in(runtime->handle, tdm_metal_symbols[i].symbol) != NULL;
-	forget_loader_errors();
+	(void)dlerror(); /* our failed lookups must not show up in the program's next call of dlerror() */
 	for (int topic = 0; topic < TDM_METAL_TOPICS && present != NULL; topic++) {
 		const char *missing = tdm_metal_missing((enum tdm_metal_topic)topic, present);
 		if (missing == NULL)
@@ -496,11 +469,12 @@ void tdm_metal_distrust(struct tdm_metal_runtime *runtime, const char *why)
 		tdm_metal_remark_once(why);
 }
 
-/* For kernels (and emulators) without the usual call: through a pipe, which the kernel fills and which cannot crash.
- * The functions of libc would let a thread be cancelled here, and sanitizers look at what is written. */
+/* Used if the kernel (or an emulator) lacks process_vm_readv(). Copies the memory through a pipe: the kernel then reads
+ * it, so an unmapped address causes an error, not a crash. Uses raw system calls, because libc's functions are
+ * cancellation points, and sanitizers check the bytes passed to them. */
 static bool copy_by_pipe(char *to, const char *from, size_t size)
 {
-	enum { CHUNK = 4096 }; /* that an empty pipe always takes */
+	enum { CHUNK = 4096 }; /* an empty pipe always accepts this much */
 	int ends[2];
 	size_t done = 0;
 	if (syscall(SYS_pipe2, ends, O_CLOEXEC) != 0) {

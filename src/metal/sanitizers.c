@@ -1,7 +1,8 @@
 /*
- * Traced programs that are built with gcc's address sanitizer. Its library refuses to run, and ends the program, if
- * another one was loaded before it, because that could have functions that it wants to replace. Ours have none. It asks
- * a function of this name for its options; a program that has its own keeps it, and ASAN_OPTIONS comes after it.
+ * For traced programs that are built with gcc's address sanitizer. The sanitizer's library ends the program if another
+ * library was loaded before it, because that library could define functions that the sanitizer replaces. Our library
+ * defines none of them. The sanitizer gets its options from a function of this name; a program's own function takes
+ * precedence, and so does ASAN_OPTIONS.
  */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
 

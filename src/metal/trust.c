@@ -1,5 +1,5 @@
-#include "metal/trust.h"
-#include "tidemark.h"
+/* Judges which answers of a runtime to trust (metal.h). */
+#include "metal/metal.h"
 
 void tdm_metal_judge(struct tdm_metal_judgement *judgement, bool agrees)
 {
@@ -22,30 +22,26 @@ void tdm_metal_step_judge(struct tdm_metal_step *step, uint64_t bytes, uint64_t 
 	__atomic_store_n(&step->high, is_explained ? high : 0, __ATOMIC_RELAXED);
 }
 
-/* No alignment of pages is larger. */
+/* No page has a larger alignment than this. */
 enum { PAGE_STEP_MAX = 64 };
-
-static bool agrees_with_aligned(uint64_t size, const struct tdm_metal_answers *answers)
-{
-	uint64_t pages = answers->pages;
-	if (size == 0 || answers->aligned_page == 0 || answers->aligned_size % answers->aligned_page != 0)
-		return false;
-	if (pages == 0 && answers->page_size != 0)
-		pages = size % answers->page_size == 0 ? size / answers->page_size : 0;
-	if (pages == 0 || size % pages != 0)
-		return false;
-	uint64_t page = size / pages, taken = answers->aligned_size / answers->aligned_page;
-	return page <= answers->aligned_page && answers->aligned_page - page < PAGE_STEP_MAX &&
-	       (answers->is_sharded ? pages <= taken : pages == taken);
-}
 
 bool tdm_metal_size_agrees(uint64_t size, const struct tdm_metal_answers *answers)
 {
-	if (answers->pages == 0 || answers->page_size == 0)
-		return agrees_with_aligned(size, answers);
+	if (answers->pages == 0 || answers->page_size == 0) {
+		uint64_t pages = answers->pages;
+		if (size == 0 || answers->aligned_page == 0 || answers->aligned_size % answers->aligned_page != 0)
+			return false;
+		if (pages == 0 && answers->page_size != 0)
+			pages = size % answers->page_size == 0 ? size / answers->page_size : 0;
+		if (pages == 0 || size % pages != 0)
+			return false;
+		uint64_t page = size / pages, taken = answers->aligned_size / answers->aligned_page;
+		return page <= answers->aligned_page && answers->aligned_page - page < PAGE_STEP_MAX &&
+		       (answers->is_sharded ? pages <= taken : pages == taken);
+	}
 	if (answers->page_size > TDM_METAL_BYTES_MAX / answers->pages)
 		return false;
-	uint64_t whole = answers->page_size * answers->pages; /* its last page may be a part of one */
+	uint64_t whole = answers->page_size * answers->pages; /* the last page may be partial */
 	return size >= whole && size - whole < answers->page_size;
 }
 

@@ -110,10 +110,10 @@ What the other commands see of them.
   tidemark demo --view none -w leak --rounds 2
   mask_cache.entry cache_mask classify_batch run_leak
   mask_cache.entry cache_mask classify_batch run_leak
-  $ COLUMNS=300 LC_ALL=C tidemark leaks --fail | grep -o '  at tdm_demo_alloc\|<- cache_mask ([a-z_]*.c\|<- classify_batch ([a-z_]*.c'
-    at tdm_demo_alloc
-  <- cache_mask (demo_leak.c
-  <- classify_batch (demo_leak.c
+  $ COLUMNS=300 LC_ALL=C tidemark leaks --fail | grep -o 'allocated in tdm_demo_alloc\|<- cache_mask ([a-z_]*.c\|<- classify_batch ([a-z_]*.c'
+  allocated in tdm_demo_alloc
+  <- cache_mask (demo_workloads.c
+  <- classify_batch (demo_workloads.c
   $ tidemark dump --reap >/dev/null; ls shm
   tidemark dump: removed 1 ledger
 
@@ -190,12 +190,12 @@ With the daemon, as its clients: it hears of every buffer and of every release.
     clash      process PID, device 3, messages of 72 bytes: fills L1 until circular buffers clash with it
   $ grep -E 'It forgot|Releases of unknown|Refused|Processes ended|Buffers they left|perfect' out
   It forgot 20 buffers of 1 MiB (mask_cache.entry).
-    Releases of unknown buffers: 0
     Refused: device: 0
     Refused: size or kind: 0
     Refused: no room: 0
     Refused: unknown process: 0
     Refused: too many lists: 0
+    Releases of unknown buffers: 0
     Processes ended: 4
     Buffers they left: 0
   ✓ No buffers remaining - perfect cleanup!

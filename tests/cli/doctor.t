@@ -222,7 +222,7 @@ For programs.
   > doctor = top["doctor"]
   > print(top["schema"], doctor["state"], doctor["broken"])
   > assert doctor["ok"] + doctor["info"] + doctor["warning"] + doctor["broken"] == len(doctor["findings"])
-  > print([f for f in doctor["findings"] if f["check"] == "driver.cards"][0]["found"])
+  > print([f for f in doctor["findings"] if f["what"] == "driver.cards"][0]["text"])
   > END
   tidemark.doctor warning 0
   the driver has found no card

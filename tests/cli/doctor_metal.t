@@ -39,9 +39,9 @@ A library of today, and one of v0.57.
     ok       seen: names of operations
     ok       seen: the runtime's own statistics
   $ sed -n '/^State/,$p' out.txt | head -3 | cut -c -110
-  State      Function                                              Topic                         Sees
-  there      AllocatorImpl::allocate_buffer                        buffers                       each buffer whe
-  there      AllocatorImpl::deallocate_buffer                      buffers                       each buffer whe
+  State    Function                                              Topic                         Sees
+  there    AllocatorImpl::allocate_buffer                        buffers                       each buffer when 
+  there    AllocatorImpl::deallocate_buffer                      buffers                       each buffer when 
   $ make_elf libold.so +@old; metal libold.so | grep -v ' ok .*seen' | sed -E 's/: [^ ]+ is not in/: FUNCTION is not in/'
   metal
     ok       ./libold.so is tt-metal: its names are those of v0.57
@@ -223,10 +223,10 @@ How often the functions were called is in the ledger of the process.
     ok       1 hook was called
     info     never called so far: AllocatorImpl::deallocate_buffer, GraphTracker::track_allo
   $ sed -n '/^State/,$p' out.txt | grep -E '^State|allocate_buffer |Device::close' | cut -c -56 | sed 's/ *$//'
-  State           Calls  Function
-  there               3  AllocatorImpl::allocate_buffer
-  there               0  AllocatorImpl::deallocate_buffer
-  there               0  Device::close
+  State    Calls  Function
+  there        3  AllocatorImpl::allocate_buffer
+  there        0  AllocatorImpl::deallocate_buffer
+  there        0  Device::close
   $ kill -USR1 $pid; wait $pid
   [7]
   $ TIDEMARK=1 $TOOLS/tracked notes 0 wait >pipe & read ready <pipe; cp -r proc/$pid proc/$!; metal $! | grep -A2 'hook was called' | sed 's/process.*/process PID/'; kill -USR1 $!; wait $!
@@ -244,7 +244,7 @@ What cannot be looked at.
     broken   damaged.so cannot be looked at: the file is shorter than its headers say
     broken   out.txt cannot be looked at: not an ELF file
   $ metal '' | sed -n 2p
-    broken   cannot be looked at: No such file or directory
+    broken   '' cannot be looked at: No such file or directory
 
 The same for programs.
 

@@ -158,7 +158,7 @@ Call stacks.
   $ sed -nE 's|\(.*/|(|; s/:[0-9]+\)/:LINE)/; s/^ +#[0-9]+ +((allocate|leak) .*)/\1/p' out
   allocate (tracked.c:LINE)
   leak (tracked.c:LINE)
-  $ tidemark dump --json --stacks --kind dram | grep -A1 '"function": "allocate"' | sed 's|/.*/||'
+  $ tidemark dump --json --stacks --kind dram | grep -A1 '"function": "allocate"' | sed 's|"[^"]*/|"|'
                   "function": "allocate",
                   "file": "tracked.c",
 
@@ -173,26 +173,30 @@ Where buffers lie: which cores, and the map of a device.
   $ tidemark dump --map --ascii | calm | sed 's/process [0-9]*/process PID/'
   Device 0 (n150): 9 buffers, as process PID left them
   
-    DRAM: 12 banks of 1 GiB from 0x20 on
+    DRAM: 12 banks of 1 GiB from 0x20 to 0x40000020
       [##################+........-#########....................................-]
-      385 MiB used in each bank by 3 buffers; 639 MiB free, the largest hole has 511 MiB; fragmentation 20.0 %
+      385 MiB used in each bank by 3 buffers, 639 MiB free
+      largest hole 511 MiB, fragmentation 20.0%
                 Hole      Bytes  Below                         Above
           0x20000020  511.00MiB  cache                         tail
           0x10000020  128.00MiB  weights                       cache
   
-    L1: 64 banks of 1 MiB from 0x186a0 on
+    L1: 64 banks of 1 MiB from 0x186a0 to 0x1186a0
       [.........................................................-##-.....-####+..]
-      96 KiB used in each bank by 2 buffers; 928 KiB free, the largest hole has 798.34 KiB; fragmentation 14.0 %
+      96 KiB used in each bank by 2 buffers, 928 KiB free
+      largest hole 798.34 KiB, fragmentation 14.0%
                 Hole      Bytes  Below                         Above
              0x186a0  798.34KiB  end of the region             scores
              0xe8000   96.00KiB  scores                        activations
             0x110000   33.66KiB  activations                   end of the region
   
-    TRACE: the region was not described; its buffers span 1000 B from 0x5000 on
+    TRACE: the region was not described; its buffers span 1000 B from 0x5000 to 0x53e8
       [##########################################################################]
       1000 B used in each bank by 1 buffer; how much is free is not known
   
-    L1 of one core: 600.81 KiB between circular buffers and L1 buffers
+    L1 of one core
+      600.81 KiB between circular buffers and L1 buffers
+  
     1499136  0x16e000 +----------------------------+
                       |============================|
                       |============================|  L1_SMALL           350,560 B
@@ -216,7 +220,8 @@ Where buffers lie: which cores, and the map of a device.
                       |############################|  firmware            35,008 B
           0  0x000000 +----------------------------+
   
-    L1 core by core: 8 x 8 cores with 172.08 KiB on average, at most 288 KiB on core (2,1), of 1464 KiB
+    L1 core by core
+      8 x 8 cores with 172.08 KiB on average, at most 288 KiB on core (2,1), of 1464 KiB
              0     1     2     3     4     5     6     7
        0  160K  160K  160K  160K  160K  160K  160K  160K
        1  160K  160K  288K  288K  288K  160K  160K  160K
@@ -229,7 +234,7 @@ Where buffers lie: which cores, and the map of a device.
   $ tidemark dump --map --kind dram --limit 1 --ascii | tail -3
                 Hole      Bytes  Below                         Above
           0x20000020  511.00MiB  cache                         tail
-      and 1 smaller hole
+    and 1 more
   $ tidemark dump --map --json >map.json; python3 - <<'END'
   > import json
   > (map,) = json.load(open("map.json"))["dump"]["map"]
@@ -262,9 +267,10 @@ Programs that run share the map of their device, and what both claim is said.
   $ tidemark dump --map --kind dram --ascii | sed -E 's/ of [0-9]{2,} */ of PID  /g; s/ +$//'
   Device 0 (n150): 6 buffers of 2 processes
   
-    DRAM: 12 banks of 1 GiB from 0x20 on
+    DRAM: 12 banks of 1 GiB from 0x20 to 0x40000020
       [-.........................................................................]
-      2 KiB used in each bank by 4 buffers; 1024.00 MiB free, the largest hole has 1023.96 MiB; fragmentation 0.0 %
+      2 KiB used in each bank by 4 buffers, 1024.00 MiB free
+      largest hole 1023.96 MiB, fragmentation 0.0%
       2 buffers begin inside another one: 2 KiB claimed more than once
                 Hole      Bytes  Below                         Above
               0xb400 1023.96MiB  weights of PID  end of the region

@@ -75,7 +75,7 @@ For programs.
 Without the preload the rest is printed.
 
   $ TIDEMARK_PRELOAD=/nowhere.so tidemark env
-  tidemark env: /nowhere.so cannot be loaded: No such file or directory: programs that use tt-metal will not be seen buffer by buffer; install it beside the command, or name it with TIDEMARK_PRELOAD=FILE, or use --no-preload if that is what you want
+  tidemark env: /nowhere.so cannot be loaded: No such file or directory: programs that use tt-metal are not seen buffer by buffer; install it beside the command, or name it with TIDEMARK_PRELOAD=FILE, or use --no-preload if that is what you want
   export TIDEMARK=1;
   $ $TESTDIR/make_elf lib/libtidemark-metal.so needs=libtidemark.so.0 needs=libnowhere.so.1 'runpath=$ORIGIN'
   $ TIDEMARK_PRELOAD=lib/libtidemark-metal.so tidemark env 2>&1 | sed "s|$PWD|/HERE|g; s/: programs.*//"

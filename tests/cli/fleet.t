@@ -15,8 +15,8 @@ Two machines, and one that does not answer: it is named, with the reason.
   $ tidemark status --connect $one,$two,127.0.0.1:1 | calm
   tidemark VERSION, TIME: 3 devices, 2 processes on 3 hosts
   
-  ONE:0 n150, Wormhole /dev/tenstorrent/0 0000:01:00.0 chip 0x1000
-   47.2 C 35.5 W 1000 MHz
+  ONE:0 n150 /dev/tenstorrent/0 0000:01:00.0 Wormhole chip 0x1000
+   47.2 °C 35.5 W 1000 MHz
    64 cores 12 DRAM banks hardware queues unknown
    Memory Used Total Free Largest Peak Share Src
    dram 4.00GiB 12.00GiB 8.00GiB 8.00GiB 4.00GiB 33.3% L
@@ -29,35 +29,29 @@ Two machines, and one that does not answer: it is named, with the reason.
    firmware ~2.14MiB 2.3% inferred (model)
    free or not counted ~84.05MiB 91.8% what is left
   
-  TWO:0 p150a, Blackhole /dev/tenstorrent/0 0000:01:00.0
-   chip 0x1000
-   47.2 C 35.5 W 1000 MHz
+  TWO:0 p150a /dev/tenstorrent/0 0000:01:00.0 Blackhole chip 0x1000
+   47.2 °C 35.5 W 1000 MHz
    64 cores 12 DRAM banks hardware queues unknown
    Memory Used Total Free Largest Peak Share Src
    dram 30.00GiB 32.00GiB 2.00GiB 2.00GiB 30.00GiB 93.7% L
   
-  TWO:1 p150a, Blackhole /dev/tenstorrent/1 0000:02:00.0
-   chip 0x1001
-   47.2 C 35.5 W 1000 MHz
+  TWO:1 p150a /dev/tenstorrent/1 0000:02:00.0 Blackhole chip 0x1001
+   47.2 °C 35.5 W 1000 MHz
    64 cores 12 DRAM banks hardware queues unknown
    Memory Used Total Free Largest Peak Share Src
    dram 0 B 32.00GiB 32.00GiB 32.00GiB 0 B 0.0% L
   
-   PID User Dev Age dram l1 cb trace l1_small other Src Command
-   4242 alice ONE:0 1m 30s 3.00GiB 1.00MiB - - - - L python3 serve.py
-   4242 bob TWO:0 1m 30s 30.00GiB - - - - - L ./train --steps 100
-   unattributed ONE:0 1.00GiB 0 B - - - - of no listed process
+   PID USER DEV DRAM L1 L1_SMALL TRACE CB OTHER AGE SRC COMMAND
+   4242 alice ONE:0 3.00GiB 1.00MiB - - - - 1m 30s L python3 serve.py
+   4242 bob TWO:0 30.00GiB - - - - - 1m 30s L ./train --steps 100
+   ONE:0 1.00GiB 0 B - - - - (unattributed)
   
   Problems
-   127.0.0.1:1: Failed to connect to 127.0.0.1 port 1 after N ms: Couldn't
-   connect to server; none of its figures are known
+   127.0.0.1:1: Failed to connect to 127.0.0.1 port 1 after N ms: Couldn't connect to server; none of its figures are known
    TWO: /dev/shm/tt_device_0_memory: permission denied
-  The figures leave out files of other users: more may be in use, and less may be
-  free.
+  The figures leave out files of other users: more may be in use, and less may be free.
   
-  L ledger: tracked by libtidemark, bytes reserved. '>': highest seen, it may have
-  been more. '~': inferred, not counted. unattributed: in use, but by no listed
-  process.
+  L ledger: tracked by libtidemark, bytes reserved. '>=': highest seen, it may have been more. '~': inferred, not counted. unattributed: in use, but by no listed process.
   $ tidemark status --short --connect $one,$two | calm
   tidemark VERSION, TIME: 3 devices, 2 processes on 2 hosts
   
@@ -68,30 +62,25 @@ Two machines, and one that does not answer: it is named, with the reason.
   TWO:1 p150a 47 36 1000 0.00 32.00 0% - - - - - 0
   all 3 - - - 34.00 76.00 44% >1.00 - - - >85.00 2
   
-   PID User Dev Age dram l1 cb trace l1_small other Src Command
-   4242 alice ONE:0 1m 30s 3.00GiB 1.00MiB - - - - L python3 serve.py
-   4242 bob TWO:0 1m 30s 30.00GiB - - - - - L ./train --steps 100
-   unattributed ONE:0 1.00GiB 0 B - - - - of no listed process
+   PID USER DEV DRAM L1 L1_SMALL TRACE CB OTHER AGE SRC COMMAND
+   4242 alice ONE:0 3.00GiB 1.00MiB - - - - 1m 30s L python3 serve.py
+   4242 bob TWO:0 30.00GiB - - - - - 1m 30s L ./train --steps 100
+   ONE:0 1.00GiB 0 B - - - - (unattributed)
   
   Problems
    TWO: /dev/shm/tt_device_0_memory: permission denied
-  The figures leave out files of other users: more may be in use, and less may be
-  free.
+  The figures leave out files of other users: more may be in use, and less may be free.
   
-  L1 and CB use the same memory; its size is the last 'of'. '!': 90 % or more is
-  used, for CB in the fullest core. --long shows all figures. L ledger: tracked by
-  libtidemark, bytes reserved. '>': at least. '~': inferred, not counted.
-  unattributed: in use, but by no listed process.
+  L1 and CB use the same memory; its size is the last 'of'. '!': 90 % or more is used, for CB in the fullest core. --long shows all figures. L ledger: tracked by libtidemark, bytes reserved. '>': at least. '~': inferred, not counted. unattributed: in use, but by no listed process.
   $ tidemark smi -d 1 --connect $one,$two | calm | grep -E '^[A-Z]+:|Dev|4242'
-  TWO:1 p150a, Blackhole /dev/tenstorrent/1 0000:02:00.0
+  TWO:1 p150a /dev/tenstorrent/1 0000:02:00.0 Blackhole chip 0x1001
   $ tidemark status --connect 127.0.0.1:1 | calm
   tidemark VERSION, TIME: 0 devices, 0 processes on 1 host
   
   None of the machines has answered.
   
   Problems
-   127.0.0.1:1: Failed to connect to 127.0.0.1 port 1 after N ms: Couldn't
-   connect to server; none of its figures are known
+   127.0.0.1:1: Failed to connect to 127.0.0.1 port 1 after N ms: Couldn't connect to server; none of its figures are known
 
 It is a failure only if none of them answers.
 
@@ -125,7 +114,7 @@ JSON has the host of each device and process, and what is known of every machine
 
 Frames.
 
-  $ tidemark top --once --connect $one,127.0.0.1:1 | calm | head -30
+  $ tidemark top --once --connect $one,127.0.0.1:1 | calm | head -31
   ================================================================================
   | TT Device Memory Utilization Monitor |
   ================================================================================
@@ -137,7 +126,8 @@ Frames.
    Problem: 127.0.0.1:1: Failed to connect to 127.0.0.1 port 1 after N ms: Couldn't connect to server; none of its figures are known
   
   Device ONE:0 (ID: 0)
-  --------------------------------------------------------------------------------
+   ------------------------------------------------------------------------------
+  
    Device Information:
    Architecture: Wormhole (n150)
    Node: /dev/tenstorrent/0
@@ -162,11 +152,10 @@ Leaks: what ended without freeing, on which machine. A machine that does not ans
   $ tidemark leaks --connect $one,$two | calm
   read 3 processes once
   
-  LEAK scratch (dram, TWO, device 1, process 99 eval)
-   1 buffer of 1024.00 KiB was never freed: the program ended by itself
+   leak scratch: 1 buffer of 1024.00 KiB was never freed: the program ended by itself (dram, device 1, process 99 eval on TWO)
   
   1 leak, 0 suspects; 3 sites are steady (--all lists them)
-  (one picture shows no growth: 'tidemark leaks --for 30s' watches)
+  A single picture shows no growth; run 'tidemark leaks --for 30s'.
   $ tidemark leaks --fail --connect $one,$two > /dev/null
   [1]
   $ tidemark leaks --fail --connect $one > /dev/null
@@ -176,22 +165,23 @@ Leaks: what ended without freeing, on which machine. A machine that does not ans
   read 1 process once
   
   no leak found; 2 sites are steady (--all lists them)
-  (one picture shows no growth: 'tidemark leaks --for 30s' watches)
+  A single picture shows no growth; run 'tidemark leaks --for 30s'.
+  
   Machines that do not answer, and ledgers that could not be read:
    127.0.0.1:1: Failed to connect to 127.0.0.1 port 1 after N ms: Couldn't connect to server; none of its figures are known
   $ tidemark leaks --all --stacks --pid 4242 --connect $one,$two | calm
   read 2 processes once
   
-  steady weights (dram, TWO, device 0, process 4242 train)
-   1 buffer of 30 GiB; the oldest here is 58m Ns old
-  steady load (model.py:12) (dram, ONE, device 0, process 4242 python3)
-   1 buffer of 2.00 GiB; the oldest here is 3m Ns old
-  steady kv_cache (dram, ONE, device 0, process 4242 python3)
-   1 buffer of 1024.00 MiB; the oldest here is 58m Ns old
+   steady weights: 1 buffer of 30 GiB; the oldest here is 58m Ns old (dram, device 0, process 4242 train on TWO)
+   steady load (model.py:12): 1 buffer of 2.00 GiB; the oldest here is 3m Ns old (dram, device 0, process 4242 python3 on ONE)
+   allocated in:
+   0 tidemark_alloc (api.c:10)
+   1 load (model.py:12)
+   steady kv_cache: 1 buffer of 1024.00 MiB; the oldest here is 58m Ns old (dram, device 0, process 4242 python3 on ONE)
   
   no leak found; 3 sites are steady
-  (one picture shows no growth: 'tidemark leaks --for 30s' watches)
-  $ tidemark leaks --json --connect $two | python3 -c 'import json, sys; print([f["host"] for f in json.load(sys.stdin)["leaks"]["sites"]])' | calm
+  A single picture shows no growth; run 'tidemark leaks --for 30s'.
+  $ tidemark leaks --json --connect $two | python3 -c 'import json, sys; print([f["about"]["host"] for f in json.load(sys.stdin)["leaks"]["sites"]])' | calm
   ['TWO']
 
 Events stay on the machine, so the lives of freed buffers are not known.
@@ -201,7 +191,7 @@ Events stay on the machine, so the lives of freed buffers are not known.
   $ tidemark leaks --json --dir . | grep lifetimes_known
       "lifetimes_known": true,
   $ tidemark leaks --for 300ms --connect $one | tail -1
-  (other machines do not tell how long freed buffers lived: what is freed late may look like a leak)
+  Other machines do not say how long freed buffers lived, so buffers that are freed late may look like leaks.
   $ grep -c 'buffers=1' two/log > /dev/null && echo asked for buffers
   asked for buffers
 
@@ -209,12 +199,12 @@ A machine that wants a token, and one that has none.
 
   $ echo secret > three/token; echo secret > mine; echo wrong > other; printf 'two words' > words; : > empty
   $ tidemark status --connect $three | calm | tail -3
+  
   Problems
-   THREE: HTTP status 401: it wants a token (--token-file); none of its
-   figures are known
+   THREE: HTTP status 401: it wants a token (--token-file); none of its figures are known
   $ tidemark status --token-file other --connect $three | calm | tail -2
-   THREE: HTTP status 401: it does not accept this token; none of its
-   figures are known
+  Problems
+   THREE: HTTP status 401: it does not accept this token; none of its figures are known
   $ tidemark status --token-file mine --connect $three | calm | head -1
   tidemark VERSION, TIME: 1 device, 1 process on 1 host
   $ TIDEMARK_TOKEN=secret tidemark status --connect $three | calm | head -1
@@ -240,8 +230,7 @@ A machine that shows no processes to those without a token says so.
   > .
   $ tidemark status --short --connect $one,$three | calm | sed -n '/Problems/,/^$/p'
   Problems
-   THREE: its processes are hidden: it shows them to the bearer of its
-   token (--token-file)
+   THREE: its processes are hidden: it shows them to the bearer of its token (--token-file)
   
 
 Its sums are shown, whatever else was asked for; without buffers there is nothing to judge.
@@ -250,9 +239,8 @@ Its sums are shown, whatever else was asked for; without buffers there is nothin
   tidemark VERSION, TIME: 1 device, 0 listed processes on 1 host
   THREE:0 n150 47 36 1000 4.00 12.00 33% 1.00 1% - - 85.00 1
   all 1 - - - 4.00 12.00 33% 1.00 1% - - 85.00 -
-   unattributed THREE:0 4.00GiB 1.00MiB - - - - of no listed process
-   THREE: its processes are hidden: it shows them to the bearer of its
-   token (--token-file)
+   THREE:0 4.00GiB 1.00MiB - - - - (unattributed)
+   THREE: its processes are hidden: it shows them to the bearer of its token (--token-file)
   $ tail -2 three/log
   GET /api/v1/picture?ended=1
   GET /api/v1/picture
@@ -277,17 +265,19 @@ Answers that are no picture.
   Problems
    THREE: a picture of version 9, not 1; none of its figures are known
   $ sed 's/"device": 0/"device": 5/' one/picture.json > three/picture.json; tidemark status --connect $three | calm | tail -2
-   THREE: a holding has no process, or no device; none of its figures
-   are known
+  Problems
+   THREE: a holding has no process, or no device; none of its figures are known
   $ touch three/endless; tidemark status --connect $three | calm | tail -2; rm three/endless
-   THREE: its answer is longer than 32 MiB; none of its figures are
-   known
+  Problems
+   THREE: its answer is longer than 32 MiB; none of its figures are known
   $ touch three/silent; tidemark status --timeout 300ms --connect $one,$three | calm | grep -E '^ONE|THREE' -A1; rm three/silent
-  ONE:0 n150, Wormhole /dev/tenstorrent/0 0000:01:00.0 chip 0x1000
-   47.2 C 35.5 W 1000 MHz
+  ONE:0 n150 /dev/tenstorrent/0 0000:01:00.0 Wormhole chip 0x1000
+   47.2 °C 35.5 W 1000 MHz
   --
-   THREE: Operation timed out after N milliseconds with 0 bytes
-   received; none of its figures are known
+   THREE: Operation timed out; none of its figures are known
+  
+  $ touch three/silent; timeout --preserve-status 1 tidemark status --timeout 3s --connect $three; code=$?; rm three/silent; (exit $code)
+  [143]
 
 A machine that falls silent keeps its last figures, with their age.
 
@@ -315,8 +305,8 @@ Other ways to name a machine.
   $ tail -1 one/log
   GET /behind/a/proxy/api/v1/picture
   $ tidemark status --connect unix:no.sock | tail -2
-    unix:no.sock: cannot connect to the socket: No such file or directory; none of
-      its figures are known
+  Problems
+    unix:no.sock: cannot connect to the socket: No such file or directory; none of its figures are known
   $ tidemark status --connect ''
   tidemark status: --connect: '' is no HOST[:PORT], URL or unix:PATH
   tidemark status: see 'tidemark status --help'

@@ -12,25 +12,25 @@ Without arguments: the short help, on standard error.
   Usage: tidemark COMMAND [ARGUMENT]...
   
   Commands:
-    top       watch the memory of all devices and who holds it, live
-    status    show devices, their memory and who holds it, once
+    top       watch the memory of all devices and the processes that hold it, live
+    status    show devices, their memory and the processes that hold it, once
     dump      list the live buffers of tracked programs, including crashed ones
-    leaks     find what is probably leaking, and say why
+    leaks     find probable leaks, with the reasons
     run       run a program with tracking on and summarise its device memory at
               the end
     env       print the variables that turn tracking on in a shell, unit,
               container or job
-    info      show what a file says about memory: captures, reports, logs, kernels
+    info      show the memory facts in a file: captures, reports, logs, kernels
     log       profile a log: circular buffers, kernels, buffers, errors, pressure
-    simulate  replay a trace of allocations on a device model
-    phases    show memory by training phase: expected and measured, charts, what
-              would fit
-    scan      find the buffers that source code creates, and the L1 they take
-    pressure  show how tight circular buffers are, how fast they let a core run,
-              and what depths would be better
+    simulate  replay an allocation trace on a device model
+    phases    show memory by training phase: expected and measured sizes, charts,
+              ways to make a run fit
+    scan      find the buffers created by source code, and the L1 that they use
+    pressure  show how tight circular buffers are, how fast the core runs with
+              them, and which depths would be better
     report    write one report about workloads, sources, files and this machine,
               findings first
-    device    show the cards that Tidemark knows: capacities and the L1 map
+    device    show the known cards: capacities and the L1 map
     demo      run realistic programs on a simulated card; no hardware needed
     doctor    check the setup: what works, what does not, and why
   
@@ -49,25 +49,25 @@ The general help, three ways.
   and whether the next model will fit.
   
   Commands:
-    top       watch the memory of all devices and who holds it, live
-    status    show devices, their memory and who holds it, once
+    top       watch the memory of all devices and the processes that hold it, live
+    status    show devices, their memory and the processes that hold it, once
     dump      list the live buffers of tracked programs, including crashed ones
-    leaks     find what is probably leaking, and say why
+    leaks     find probable leaks, with the reasons
     run       run a program with tracking on and summarise its device memory at
               the end
     env       print the variables that turn tracking on in a shell, unit,
               container or job
-    info      show what a file says about memory: captures, reports, logs, kernels
+    info      show the memory facts in a file: captures, reports, logs, kernels
     log       profile a log: circular buffers, kernels, buffers, errors, pressure
-    simulate  replay a trace of allocations on a device model
-    phases    show memory by training phase: expected and measured, charts, what
-              would fit
-    scan      find the buffers that source code creates, and the L1 they take
-    pressure  show how tight circular buffers are, how fast they let a core run,
-              and what depths would be better
+    simulate  replay an allocation trace on a device model
+    phases    show memory by training phase: expected and measured sizes, charts,
+              ways to make a run fit
+    scan      find the buffers created by source code, and the L1 that they use
+    pressure  show how tight circular buffers are, how fast the core runs with
+              them, and which depths would be better
     report    write one report about workloads, sources, files and this machine,
               findings first
-    device    show the cards that Tidemark knows: capacities and the L1 map
+    device    show the known cards: capacities and the L1 map
     demo      run realistic programs on a simulated card; no hardware needed
     doctor    check the setup: what works, what does not, and why
   
@@ -104,29 +104,29 @@ The help of a command, on standard output, four ways.
          tidemark device show [CARD] [--card-file FILE] [--set FIELD=VALUE]...
                          [--sources] [--json]
   
-  Show the cards that Tidemark knows: capacities and the L1 map.
+  Show the known cards: capacities and the L1 map.
   
   'list' prints a line for each card. 'show' describes one card: the compute grid,
   the capacity of every memory region per bank and in total, alignments, circular
-  buffers, the size of a tile in every data format, and a map of the L1 of one
-  core with the regions that the firmware reserves.
+  buffers, the tile size in every data format, and an L1 map of one core with the
+  regions reserved by the firmware.
   
-  The figures are those of the tt-metal runtime; --sources says where each one
-  comes from. An unknown figure is printed as 'unknown', with the reason.
+  The figures come from the tt-metal runtime; --sources names the source of each
+  figure. An unknown figure is printed as 'unknown', with the reason.
   
-  Figures change between releases of the runtime, and cards come in variants, so
-  everything can be overridden. --set takes a field that --sources lists, as in
+  Figures change between runtime releases, and cards come in variants, so you can
+  override every figure. --set accepts a field listed by --sources, as in
   l1_small=32K, or a variant:
   
     dispatch=WHERE  tensix, tensix-row, tensix-col, eth or none
-    harvested=N     rows or columns of Tensix cores that are fused off
+    harvested=N     rows or columns of Tensix cores fused off
     firmware=old    firmware from before harvesting was changed
     tracy=1         a runtime built with Tracy, which uses some DRAM
     fabric_mux=1    a row or column of cores serves the fabric
   
-  A card file has the same assignments, one per line, and '#' starts a comment. A
-  first line 'card = n150' names the card to start from. Options override the
-  file.
+  A card file contains the same assignments, one per line, and '#' starts a
+  comment. A first line such as 'card = n150' selects the card on which the file
+  is based. Options override the file.
   
   Options:
     -j, --json             print JSON, with sizes in bytes and null for unknown
@@ -134,7 +134,7 @@ The help of a command, on standard output, four ways.
     -s, --set=FIELD=VALUE  override a field or a variant of the card; may be
                            repeated
     -f, --card-file=FILE   read the card, or overrides for it, from FILE
-        --sources          also print every field and where its value comes from
+        --sources          also print every field and the source of its value
         --banks            also print the L1 bank of each core in the compute grid
         --ascii            print ASCII characters only
     -w, --width=COLUMNS    fold text at this width instead of the terminal's
@@ -147,9 +147,9 @@ The help of a command, on standard output, four ways.
         the same for a Blackhole p150 that dispatches from Ethernet cores and has
         an L1_SMALL region
     tidemark device show n300 --json
-        everything that is known, for programs
+        all known figures, for programs
     tidemark device show --card-file lab.card --sources
-        a card described in a file, and where each figure comes from
+        a card described in a file, and the source of each figure
   $ diff <(tidemark device --help) <(tidemark help device) && echo same
   same
   $ diff <(tidemark device --help) <(tidemark device show --help) && echo same
@@ -167,12 +167,12 @@ It is folded to the terminal; no line ends in a blank.
                          [--set FIELD=VALUE]...
                          [--sources] [--json]
   
-  Show the cards that Tidemark knows: capacities and
-  the L1 map.
+  Show the known cards: capacities and the L1 map.
   
   'list' prints a line for each card. 'show'
   describes one card: the compute grid, the capacity
   of every memory region per bank and in total,
+  alignments, circular buffers, the tile size in
   $ { tidemark --help; tidemark device --help; tidemark simulate --help; } | grep -n ' $'
   [1]
   $ { tidemark --help; tidemark device --help; tidemark simulate --help; } | awk 'length > 80'

@@ -3,83 +3,85 @@ What files say about memory. A capture of an addition of two tensors: peaks of b
   $ export COLUMNS=100 NO_COLOR=1
   $ D=$TESTDIR/../data/graph
   $ tidemark info $D/add_l1.json | sed "s|$D/||"
-  Graph capture  add_l1.json: 21 nodes, 3 calls, 3 buffers, 5.70 KiB
-  Devices        device 0
+  Graph capture  add_l1.json: 21 nodes, 3 calls, 3 buffers, 1 device, 5.70 KiB
   
-  Peaks                           exact                runtime's own
-    DRAM of one device            0 B               0               0  dram_peak
-    L1 of one device        786.00KiB         804,864          30,720  l1_peak
-    L1 of the fullest core   14.00KiB          14,336          14,336  core_peak_total
-      buffers                 2.00KiB           2,048           2,048  core_peak_l1
-      circular buffers       12.00KiB          12,288          12,288  core_peak_cb
+  Peaks                     exact    bytes  runtime's own
+  DRAM of one device          0 B        0              0  dram_peak
+  L1 of one device        786 KiB  804,864         30,720  l1_peak
+  L1 of the fullest core   14 KiB   14,336         14,336  core_peak_total
+    buffers                 2 KiB    2,048          2,048  core_peak_l1
+    circular buffers       12 KiB   12,288         12,288  core_peak_cb
   
-  Why they differ
-    l1_peak                     -774,144  program memory is counted once, not for each core that has it
+    note     l1_peak: differs by -774,144 B: program memory is counted once, not for each core that has it
+    note     2 buffers were there before the capture began
+    note     2 buffers from before the capture are in L1 without their bytes per core: figures for one core do not include them
+  
+  Device  chips  DRAM  L1 device   L1 core  L1 buffers  circular  fullest core
+       0  0       0 B  786.00KiB  14.00KiB     2.00KiB  12.00KiB  0-0
   
   When L1 was fullest: device 0, 14 KiB at node 14 in core 0-0
-          size   per bank kind           node  tensor                        allocated by
-       6.00KiB    unknown l1                3  [1, 3, 32, 32] BFLOAT16       before the capture
-       6.00KiB    unknown l1                5  [1, 3, 32, 32] BFLOAT16       before the capture
-       6.00KiB    2.00KiB l1                7  [1, 3, 32, 32] BFLOAT16       ...::create_device_tensor
-      per core      cores kind           node  address                       allocated by
-       4.00KiB         64 cb               12  105664                        BinaryNgDeviceOperation
-       4.00KiB         64 cb               13  109760                        BinaryNgDeviceOperation
-       4.00KiB         64 cb               14  113856                        BinaryNgDeviceOperation
+       size  per bank  kind  node  tensor                   allocated by
+    6.00KiB   unknown  l1       3  [1, 3, 32, 32] BFLOAT16  before the capture
+    6.00KiB   unknown  l1       5  [1, 3, 32, 32] BFLOAT16  before the capture
+    6.00KiB   2.00KiB  l1       7  [1, 3, 32, 32] BFLOAT16  ... > tt::tt_metal::create_device_tensor
+    per core  cores  kind  node  address  allocated by
+     4.00KiB     64  cb      12   105664  BinaryNgDeviceOperation
+     4.00KiB     64  cb      13   109760  BinaryNgDeviceOperation
+     4.00KiB     64  cb      14   113856  BinaryNgDeviceOperation
   
   By operation
-     peak core       DRAM         L1  buffers    calls  operation
-      14.00KiB        0 B    6.00KiB        1        1  BinaryNgDeviceOperation
-       2.00KiB        0 B    6.00KiB        1        1  ...ration > tt::tt_metal::create_device_tensor
-             -        0 B        0 B        0        1  Tensor::deallocate
-  
-  2 buffers were there before the capture began.
-  2 buffers from before the capture are in L1 without their bytes per core: figures for one core do not include them.
+  peak core  DRAM       L1  buffers  calls  operation
+   14.00KiB   0 B  6.00KiB        1      1  BinaryNgDeviceOperation
+    2.00KiB   0 B  6.00KiB        1      1  ... > tt::tt_metal::create_device_tensor
+          -   0 B      0 B        0      1  Tensor::deallocate
 
 Two programs of which the capture does not say that the first is gone: the same addresses count once.
 
   $ tidemark info --limit 2 $D/mock_no_dispatch.json | sed "s|$D/||"
-  Graph capture  mock_no_dispatch.json: 22 nodes, 2 calls, 4 buffers, 6.25 KiB
-  Devices        device 0
+  Graph capture  mock_no_dispatch.json: 22 nodes, 2 calls, 4 buffers, 1 device, 6.25 KiB
   
-  Peaks                           exact                runtime's own
-    DRAM of one device       65.00MiB      68,157,440      68,157,440  dram_peak
-    L1 of one device          6.50MiB       6,815,744       5,332,992  l1_peak
-    L1 of the fullest core  158.00KiB         161,792         186,368  core_peak_total
-      buffers                94.00KiB          96,256          96,256  core_peak_l1
-      circular buffers       64.00KiB          65,536          90,112  core_peak_cb
+  Peaks                      exact       bytes  runtime's own
+  DRAM of one device        65 MiB  68,157,440     68,157,440  dram_peak
+  L1 of one device        6656 KiB   6,815,744      5,332,992  l1_peak
+  L1 of the fullest core   158 KiB     161,792        186,368  core_peak_total
+    buffers                 94 KiB      96,256         96,256  core_peak_l1
+    circular buffers        64 KiB      65,536         90,112  core_peak_cb
   
-  Why they differ
-    l1_peak                   +2,621,440  buffers allocated directly in an outermost function are counted twice
-    l1_peak                      +24,576  program memory that the next program has replaced is still counted
-    l1_peak                   -4,128,768  program memory is counted once, not for each core that has it
-    core_peak_cb                 +24,576  program memory that the next program has replaced is still counted
-    core_peak_total              +24,576  program memory that the next program has replaced is still counted
+    note     l1_peak: differs by 2,621,440 B: buffers allocated directly in an outermost function are counted twice
+    note     l1_peak: differs by 24,576 B: program memory that the next program has replaced is still counted
+    note     l1_peak: differs by -4,128,768 B: program memory is counted once, not for each core that has it
+    note     core_peak_cb: differs by 24,576 B: program memory that the next program has replaced is still counted
+    note     core_peak_total: differs by 24,576 B: program memory that the next program has replaced is still counted
+  
+  Device  chips      DRAM  L1 device    L1 core  L1 buffers  circular  fullest core
+       0  0      65.00MiB    6.50MiB  158.00KiB    94.00KiB  64.00KiB  0-0
   
   When L1 was fullest: device 0, 158 KiB at node 14 in core 0-0
-          size   per bank kind           node  tensor                        allocated by
-       2.00MiB   30.00KiB l1                2  -                             ttnn::add
-     512.00KiB   64.00KiB l1               11  -                             ttnn::matmul
-      per core      cores kind           node  address                       allocated by
-      32.00KiB         64 cb               13  105664                        ttnn::matmul
-      32.00KiB         64 cb               14  138432                        ttnn::matmul
+         size  per bank  kind  node  tensor  allocated by
+      2.00MiB  30.00KiB  l1       2  -       ttnn::add
+    512.00KiB  64.00KiB  l1      11  -       ttnn::matmul
+    per core  cores  kind  node  address  allocated by
+    32.00KiB     64  cb      13   105664  ttnn::matmul
+    32.00KiB     64  cb      14   138432  ttnn::matmul
   
   When DRAM was fullest: device 0, 65 MiB at node 16
-          size   per bank kind           node  tensor                        allocated by
-      64.00MiB    5.33MiB dram              4  -                             ttnn::add
-       1.00MiB   86.00KiB dram             15  -                             ttnn::matmul
+        size  per bank  kind  node  tensor  allocated by
+    64.00MiB   5.33MiB  dram     4  -       ttnn::add
+     1.00MiB  86.00KiB  dram    15  -       ttnn::matmul
   
   By operation
-     peak core       DRAM         L1  buffers    calls  operation
-     158.00KiB    1.00MiB  512.00KiB        2        1  ttnn::matmul
-      54.00KiB   64.00MiB    2.00MiB        2        1  ttnn::add
+  peak core      DRAM         L1  buffers  calls  operation
+  158.00KiB   1.00MiB  512.00KiB        2      1  ttnn::matmul
+   54.00KiB  64.00MiB    2.00MiB        2      1  ttnn::add
 
 A device that is described in part: what it does not say is unknown.
 
   $ echo '{"graph":[{"counter":0,"node_type":"capture_start"}],"devices":[{"arch":"wormhole_b0"},{"device_id":3,"num_x_compute_cores":8}]}' > part.json
-  $ tidemark info part.json | sed -n 2,4p
-  Devices        none
-                 ?: wormhole_b0, ? x ? cores with unknown of L1 each, ? DRAM channels of unknown
-                 3: unknown architecture, 8 x ? cores with unknown of L1 each, ? DRAM channels of unknown
+  $ tidemark info part.json | sed -n 2,5p
+  
+  Device  architecture  columns  rows  L1 a core  DRAM channels  each
+       -  wormhole_b0         -  -             -  -                 -
+       3  -                   8  -             -  -                 -
   $ tidemark info --json part.json | grep -A 8 '"device": null'
             "device": null,
             "arch": "wormhole_b0",
@@ -95,58 +97,55 @@ A device that is described in part: what it does not say is unknown.
 Two devices, many buffers, and everything that the runtime's figures add up or lose.
 
   $ tidemark info -n 3 $D/g23-d2.json | sed "s|$D/||"
-  Graph capture  g23-d2.json: 304 nodes, 24 calls, 75 buffers, 77.19 KiB
-  Devices        device 0, device 1
+  Graph capture  g23-d2.json: 304 nodes, 24 calls, 75 buffers, 2 devices, 77.19 KiB
   
-  Peaks                           exact                runtime's own
-    DRAM of one device        1.82MiB       1,905,408       1,905,408  dram_peak
-    L1 of one device        <=2.88MiB       3,024,896       3,301,312  l1_peak
-    L1 of the fullest core <=142.81KiB        146,240         335,296  core_peak_total
-      buffers               142.81KiB         146,240         158,528  core_peak_l1
-      circular buffers     <=36.81KiB          37,696         276,480  core_peak_cb
+  Peaks                          exact      bytes  runtime's own
+  DRAM of one device          1.82 MiB  1,905,408      1,905,408  dram_peak
+  L1 of one device          <=2954 KiB  3,024,896      3,301,312  l1_peak
+  L1 of the fullest core  <=142.81 KiB    146,240        335,296  core_peak_total
+    buffers                 142.81 KiB    146,240        158,528  core_peak_l1
+    circular buffers       <=36.81 KiB     37,696        276,480  core_peak_cb
   
-  Why they differ
-    l1_peak                      +46,080  buffers allocated directly in an outermost function are counted twice
-    l1_peak                      +16,384  program memory that the next program has replaced is still counted
-    l1_peak                   +1,897,984  memory on several devices is added up
-    l1_peak                     -772,096  program memory is counted once, not for each core that has it
-    l1_peak                     -911,936  the right peak is at another moment
-    core_peak_cb                +253,952  program memory that the next program has replaced is still counted
-    core_peak_cb                  +4,096  memory on several devices is added up
-    core_peak_cb                 -19,264  the right peak is at another moment
-    core_peak_l1                 +12,288  memory on several devices is added up
-    core_peak_total             +253,952  program memory that the next program has replaced is still counted
-    core_peak_total              +18,432  memory on several devices is added up
-    core_peak_total              -83,328  the right peak is at another moment
+    note     l1_peak: differs by 46,080 B: buffers allocated directly in an outermost function are counted twice
+    note     l1_peak: differs by 16,384 B: program memory that the next program has replaced is still counted
+    note     l1_peak: differs by 1,897,984 B: memory on several devices is added up
+    note     l1_peak: differs by -772,096 B: program memory is counted once, not for each core that has it
+    note     l1_peak: differs by -911,936 B: the right peak is at another moment
+    note     core_peak_cb: differs by 253,952 B: program memory that the next program has replaced is still counted
+    note     core_peak_cb: differs by 4,096 B: memory on several devices is added up
+    note     core_peak_cb: differs by -19,264 B: the right peak is at another moment
+    note     core_peak_l1: differs by 12,288 B: memory on several devices is added up
+    note     core_peak_total: differs by 253,952 B: program memory that the next program has replaced is still counted
+    note     core_peak_total: differs by 18,432 B: memory on several devices is added up
+    note     core_peak_total: differs by -83,328 B: the right peak is at another moment
+    note     6 circular or dataflow buffers use a tensor's memory and have no bytes of their own
+    note     2 programs whose circular buffers are not in the capture: they were cached before, or they have none
+    note     2 circular buffers may belong to a second program of the same call, but no release or address says so: sizes are added up, and figures that include them are upper bounds
   
-  By device        DRAM   L1 device    L1 core  L1 buffers     circular  fullest core
-    0            1.82MiB     2.88MiB  142.81KiB   142.81KiB     36.81KiB
-    1          864.00KiB     2.22MiB   68.00KiB    62.00KiB     32.00KiB  1-2
+  Device  chips       DRAM  L1 device    L1 core  L1 buffers  circular  fullest core
+       0  0        1.82MiB    2.88MiB  142.81KiB   142.81KiB  36.81KiB
+       1  1      864.00KiB    2.22MiB   68.00KiB    62.00KiB  32.00KiB  1-2
   
   When L1 was fullest: device 0, 142.81 KiB at node 100
-          size   per bank kind           node  tensor                        allocated by
-     800.00KiB   52.00KiB l1               91  -                             MatmulDeviceOperation
-     640.00KiB   80.00KiB l1               99  -                             outside of functions
-     174.38KiB    2.81KiB l1               50  -                             ...ration > ttnn::softmax
+         size  per bank  kind  node  tensor  allocated by
+    800.00KiB  52.00KiB  l1      91  -       MatmulDeviceOperation
+    640.00KiB  80.00KiB  l1      99  -       outside of functions
+    174.38KiB   2.81KiB  l1      50  -       ... > ttnn::softmax
     and 1 more
   
   When DRAM was fullest: device 0, 1.82 MiB at node 172
-          size   per bank kind           node  tensor                        allocated by
-     738.00KiB   62.00KiB dram            171  -                             ttnn::matmul
-     490.00KiB   42.00KiB dram            157  -                             ...matmul > ttnn::softmax
-     386.75KiB   32.94KiB dram            162  -                             ...inaryNgDeviceOperation
+         size  per bank  kind  node  tensor  allocated by
+    738.00KiB  62.00KiB  dram   171  -       ttnn::matmul
+    490.00KiB  42.00KiB  dram   157  -       ... > ttnn::softmax
+    386.75KiB  32.94KiB  dram   162  -       ... > BinaryNgDeviceOperation
     and 1 more
   
   By operation
-     peak core       DRAM         L1  buffers    calls  operation
-     123.06KiB    3.54MiB    4.96MiB       26        2  ttnn::matmul
-     123.06KiB    1.17MiB    3.07MiB       15        1  ttnn::matmul > ttnn::matmul
-     115.81KiB    2.42MiB    7.66MiB       23        1  MatmulDeviceOperation
+  peak core     DRAM       L1  buffers  calls  operation
+  123.06KiB  3.54MiB  4.96MiB       26      2  ttnn::matmul
+  123.06KiB  1.17MiB  3.07MiB       15      1  ... > ttnn::matmul
+  115.81KiB  2.42MiB  7.66MiB       23      1  MatmulDeviceOperation
     and 17 more
-  
-  6 circular or dataflow buffers use a tensor's memory and have no bytes of their own.
-  2 programs whose circular buffers are not in the capture: they were cached before, or they have none.
-  2 circular buffers may belong to a second program of the same call, but no release or address says so: sizes are added up, and figures that include them are upper bounds.
 
 The runtime's figures as JSON are those of the runtime.
 
@@ -200,6 +199,48 @@ JSON, with its keys.
           "core_peak_total": 96,
           "unknown": {}
         },
+        "findings": [
+          {
+            "what": "counted_twice",
+            "severity": "note",
+            "verdict": "note",
+            "text": "differs by 640 B: buffers allocated directly in an outermost function are counted twice",
+            "about": {
+              "name": "l1_peak",
+              "kind": null,
+              "device": null,
+              "pid": null,
+              "comm": null,
+              "ledger": null,
+              "phase": null
+            },
+            "figures": {
+              "bytes": 640
+            },
+            "evidence": {},
+            "advice": []
+          },
+          {
+            "what": "each_core",
+            "severity": "note",
+            "verdict": "note",
+            "text": "differs by -32 B: program memory is counted once, not for each core that has it",
+            "about": {
+              "name": "l1_peak",
+              "kind": null,
+              "device": null,
+              "pid": null,
+              "comm": null,
+              "ledger": null,
+              "phase": null
+            },
+            "figures": {
+              "bytes": -32
+            },
+            "evidence": {},
+            "advice": []
+          }
+        ],
         "exact": {
           "source": "capture",
           "dram_peak": 0,
@@ -262,10 +303,10 @@ JSON, with its keys.
                 "buffer_count": 1,
                 "buffers": [
                   {
-                    "node": 2,
-                    "kind": "l1",
                     "asked_bytes": 640,
                     "bytes_per_bank": 64,
+                    "kind": "l1",
+                    "node": 2,
                     "tensor": null,
                     "existing": false,
                     "operation": "ttnn.add"
@@ -274,10 +315,10 @@ JSON, with its keys.
                 "program_count": 1,
                 "program": [
                   {
-                    "node": 4,
-                    "kind": "cb",
                     "bytes_per_core": 32,
                     "cores": 2,
+                    "kind": "cb",
+                    "node": 4,
                     "address": 1024,
                     "operation": "ttnn.add"
                   }
@@ -288,30 +329,16 @@ JSON, with its keys.
           "operation_count": 1,
           "operations": [
             {
-              "operation": "ttnn.add",
-              "calls": 1,
-              "buffers": 1,
+              "peak_core": 96,
               "dram_bytes": 0,
               "l1_bytes": 640,
-              "peak_core": 96
+              "buffers": 1,
+              "calls": 1,
+              "operation": "ttnn.add"
             }
           ],
           "existing": []
-        },
-        "reasons": [
-          {
-            "figure": "l1_peak",
-            "reason": "counted_twice",
-            "bytes": 640,
-            "text": "buffers allocated directly in an outermost function are counted twice"
-          },
-          {
-            "figure": "l1_peak",
-            "reason": "each_core",
-            "bytes": -32,
-            "text": "program memory is counted once, not for each core that has it"
-          }
-        ]
+        }
       }
     ]
   }
@@ -330,46 +357,45 @@ Bad input: each file has its error, the others are shown, and the exit code says
   bad.json: node 0 at byte 1: size of buffer is negative
   bad.json: node 1 at byte 64: it is not an object
   bad.json: node 2 at byte 67: buffer without params
-  Graph capture  bad.json: 3 nodes, 0 calls, 0 buffers, 91 B
-  Devices        none
-  Faults         3 nodes cannot be used
+  Graph capture  bad.json: 3 nodes, 0 calls, 0 buffers, 0 devices, 91 B
   
-  Peaks                           exact                runtime's own
-    DRAM of one device            0 B               0         unknown  dram_peak
-    L1 of one device              0 B               0         unknown  l1_peak
-    L1 of the fullest core        0 B               0         unknown  core_peak_total
-      buffers                     0 B               0         unknown  core_peak_l1
-      circular buffers            0 B               0         unknown  core_peak_cb
-      dataflow buffers            0 B               0         unknown  core_peak_dfb
-      scratchpads                 0 B               0         unknown  core_peak_scratchpad
+  Peaks                   exact  bytes  runtime's own
+  DRAM of one device        0 B      0        unknown  dram_peak
+  L1 of one device          0 B      0        unknown  l1_peak
+  L1 of the fullest core    0 B      0        unknown  core_peak_total
+    buffers                 0 B      0        unknown  core_peak_l1
+    circular buffers        0 B      0        unknown  core_peak_cb
+    dataflow buffers        0 B      0        unknown  core_peak_dfb
+    scratchpads             0 B      0        unknown  core_peak_scratchpad
   
-  Why they differ
-    dram_*                       unknown  node 1: node_type is missing
-    l1_peak                      unknown  node 1: node_type is missing
-    core_peak_*                  unknown  node 0: counter out of order, expected 0
+    warning  3 nodes cannot be used
+    warning  dram_*: unknown: node 1: node_type is missing
+    warning  l1_peak: unknown: node 1: node_type is missing
+    warning  core_peak_*: unknown: node 0: counter out of order, expected 0
   
   cut.json: byte 700, after node 4: the file ends too early
-  Graph capture  cut.json: 4 nodes, 1 call, 1 buffer, 700 B
-  Devices        device 0
+  Graph capture  cut.json: 4 nodes, 1 call, 1 buffer, 1 device, 700 B
   Incomplete     the file could not be read to its end; this is what came before
   
-  Peaks                           exact                runtime's own
-    DRAM of one device            0 B               0               0  dram_peak
-    L1 of one device            640 B             640           1,280  l1_peak
-    L1 of the fullest core       64 B              64              64  core_peak_total
-      buffers                    64 B              64              64  core_peak_l1
-      circular buffers            0 B               0               0  core_peak_cb
+  Peaks                   exact  bytes  runtime's own
+  DRAM of one device        0 B      0              0  dram_peak
+  L1 of one device        640 B    640          1,280  l1_peak
+  L1 of the fullest core   64 B     64             64  core_peak_total
+    buffers                64 B     64             64  core_peak_l1
+    circular buffers        0 B      0              0  core_peak_cb
   
-  Why they differ
-    l1_peak                         +640  buffers allocated directly in an outermost function are counted twice
+    note     l1_peak: differs by 640 B: buffers allocated directly in an outermost function are counted twice
+  
+  Device  chips  DRAM  L1 device  L1 core  L1 buffers  circular  fullest core
+       0  -       0 B      640 B     64 B        64 B       0 B
   
   When L1 was fullest: device 0, 64 B at node 3
-          size   per bank kind           node  tensor                        allocated by
-         640 B       64 B l1                2  -                             ttnn.add
+     size  per bank  kind  node  tensor  allocated by
+    640 B      64 B  l1       2  -       ttnn.add
   
   By operation
-     peak core       DRAM         L1  buffers    calls  operation
-          64 B        0 B      640 B        1        1  ttnn.add
+  peak core  DRAM     L1  buffers  calls  operation
+       64 B   0 B  640 B        1      1  ttnn.add
   [2]
   $ tidemark info --json empty.json bad.json 2>/dev/null | python3 -c '
   > import json, sys
@@ -382,13 +408,13 @@ A file whose reading fails.
 
   $ tidemark info /proc/self/mem one.json 2>&1 | head -2
   /proc/self/mem: cannot be read: Input/output error
-  Graph capture  one.json: 5 nodes, 1 call, 1 buffer, 726 B
+  Graph capture  one.json: 5 nodes, 1 call, 1 buffer, 1 device, 726 B
 
 A capture of nothing is one, and says so.
 
   $ echo '[]' > nothing.json; tidemark info nothing.json | head -2
-  Graph capture  nothing.json: 0 nodes, 0 calls, 0 buffers, 3 B
-  Devices        none
+  Graph capture  nothing.json: 0 nodes, 0 calls, 0 buffers, 0 devices, 3 B
+  
 
 No figures of a file that has no nodes, and JSON that is something else is not called a log.
 
@@ -407,14 +433,14 @@ writer went on.
 
   $ (printf '\357\273\277'; cat $D/add_l1.json) > mark.json
   $ tidemark info mark.json | sed -n '/l1_peak/p'
-    L1 of one device        786.00KiB         804,864          30,720  l1_peak
-    l1_peak                     -774,144  program memory is counted once, not for each core that has it
+  L1 of one device        786 KiB  804,864         30,720  l1_peak
+    note     l1_peak: differs by -774,144 B: program memory is counted once, not for each core that has it
   $ sed 's/BinaryNg/Bin\xe9/' $D/add_l1.json | tidemark info - | sed -n '/l1_peak/p;/By op/,/Bin/p'
-    L1 of one device        786.00KiB         804,864          30,720  l1_peak
-    l1_peak                     -774,144  program memory is counted once, not for each core that has it
+  L1 of one device        786 KiB  804,864         30,720  l1_peak
+    note     l1_peak: differs by -774,144 B: program memory is counted once, not for each core that has it
   By operation
-     peak core       DRAM         L1  buffers    calls  operation
-      14.00KiB        0 B    6.00KiB        1        1  Bin?DeviceOperation
+  peak core  DRAM       L1  buffers  calls  operation
+   14.00KiB   0 B  6.00KiB        1      1  Bin?DeviceOperation
   $ tidemark info $D/add_l1.json | sed 1d > plain
   $ for code in UTF-16 UTF-16LE UTF-16BE; do
   >   iconv -f UTF-8 -t $code $D/add_l1.json > wide.json; tidemark info wide.json | sed 1d | cmp - plain
@@ -434,21 +460,21 @@ A pipe that is nothing known is not read to its end.
 Cores that are not recorded.
 
   $ sed 's/"core_range_set"/"cores"/' $D/add_l1.json > nocores.json
-  $ tidemark info nocores.json | sed -n '/l1_peak/p;/When L1/p;/^The cores/p'
-    L1 of one device          unknown                          30,720  l1_peak
+  $ tidemark info nocores.json | sed -n '/l1_peak/p;/When L1/p;/The cores/p'
+  L1 of one device        unknown  unknown         30,720  l1_peak
+    note     The cores of some circular buffers are not recorded: L1 of one device is unknown, and for one core they are assumed to be on the same one
   When L1 was fullest: device 0, 14 KiB at node 14
-  The cores of some circular buffers are not recorded: L1 of one device is unknown, and for one core they are assumed to be on the same one.
   $ tidemark info --json nocores.json | grep -A 1 '"peak_l1_bytes"\|"fullest"'
               "peak_l1_bytes": null,
               "views": 0,
   --
-                "fullest": null,
-                "buffer_count": 3,
+                "fullest": {
+                  "x": null,
   $ sed 's/"device_id": 0/"device_id": 5/' $D/add_l1.json > five.json
   $ (sed '$d' nocores.json | sed '$s/$/,/'; sed '1d' five.json) > both.json
-  $ tidemark info both.json 2>/dev/null | grep -A 1 '^By device'
-  By device        DRAM   L1 device    L1 core  L1 buffers     circular  fullest core
-    0                0 B     unknown   14.00KiB     2.00KiB     12.00KiB
+  $ tidemark info both.json 2>/dev/null | grep -A 1 '^Device'
+  Device  chips  DRAM  L1 device   L1 core  L1 buffers  circular  fullest core
+       0  0       0 B    unknown  14.00KiB     2.00KiB  12.00KiB
 
 An error that the capture recorded.
 
@@ -456,14 +482,11 @@ An error that the capture recorded.
   > [{"counter": 0, "node_type": "error", "params": {"error_operation": "ttnn.add", "error_message": "TT_FATAL @ b.cpp:1: false\ninfo:\nOut of Memory: Not enough space to allocate 4096 B L1 buffer across 4 banks, where each bank needs to store 1024 B\nbacktrace:"}},
   > {"counter": 1, "node_type": "error", "params": {"error_operation": "", "error_message": "TT_FATAL @ c.cpp:2: a == b\ninfo:\nShapes differ\nbacktrace:"}}]
   > EOF
-  $ tidemark info failed.json | sed -n '/^Errors/,/^$/p;/^Faults/p'
-  Errors in the capture: 2
-    node 0 in ttnn.add: out of memory: 4 KiB of l1, 1 KiB in each of 4 banks
-    node 1: Shapes differ
-  
-  $ tidemark info --limit 1 failed.json | sed -n '/^Errors/,/^$/p'
-  Errors in the capture: 2
-    node 0 in ttnn.add: out of memory: 4 KiB of l1, 1 KiB in each of 4 banks
+  $ tidemark info failed.json | grep '^  [ew]'
+    error    node 0 in ttnn.add: out of memory: 4 KiB of l1, 1 KiB in each of 4 banks
+    error    node 1: Shapes differ
+  $ tidemark info --limit 1 failed.json | sed -n '/^  error/,/^$/p'
+    error    node 0 in ttnn.add: out of memory: 4 KiB of l1, 1 KiB in each of 4 banks
     and 1 more
   
   $ tidemark info --json failed.json | sed -n '/error_count/,/^      \],/p'
@@ -495,21 +518,19 @@ Only some bad nodes are named.
 Counters out of order: the runtime's functions give up, ours do not.
 
   $ sed 's/"counter": 3/"counter": 30/' one.json > order.json
-  $ tidemark info order.json | sed -n '/Peaks/,/^$/p;/Why/,/^$/p'
-  Peaks                           exact                runtime's own
-    DRAM of one device            0 B               0               0  dram_peak
-    L1 of one device            704 B             704           1,312  l1_peak
-    L1 of the fullest core       96 B              96         unknown  core_peak_total
-      buffers                    64 B              64         unknown  core_peak_l1
-      circular buffers           32 B              32         unknown  core_peak_cb
-      dataflow buffers            0 B               0         unknown  core_peak_dfb
-      scratchpads                 0 B               0         unknown  core_peak_scratchpad
+  $ tidemark info order.json | sed -n '/Peaks/,/^$/p;/^  [nw]/p'
+  Peaks                   exact  bytes  runtime's own
+  DRAM of one device        0 B      0              0  dram_peak
+  L1 of one device        704 B    704          1,312  l1_peak
+  L1 of the fullest core   96 B     96        unknown  core_peak_total
+    buffers                64 B     64        unknown  core_peak_l1
+    circular buffers       32 B     32        unknown  core_peak_cb
+    dataflow buffers        0 B      0        unknown  core_peak_dfb
+    scratchpads             0 B      0        unknown  core_peak_scratchpad
   
-  Why they differ
-    l1_peak                         +640  buffers allocated directly in an outermost function are counted twice
-    l1_peak                          -32  program memory is counted once, not for each core that has it
-    core_peak_*                  unknown  node 3: counter out of order, expected 3
-  
+    warning  core_peak_*: unknown: node 3: counter out of order, expected 3
+    note     l1_peak: differs by 640 B: buffers allocated directly in an outermost function are counted twice
+    note     l1_peak: differs by -32 B: program memory is counted once, not for each core that has it
 
 From a pipe, and with CR at the ends of lines.
 
@@ -654,21 +675,20 @@ A program that was cached before the capture: its circular buffers are unknown, 
   > {"counter":4,"node_type":"capture_end","params":{},"connections":[],"stacking_level":0}]
   > .
   $ tidemark info warm.json
-  Graph capture  warm.json: 5 nodes, 1 call, 0 buffers, 522 B
-  Devices        none
+  Graph capture  warm.json: 5 nodes, 1 call, 0 buffers, 0 devices, 522 B
   
-  Peaks                           exact                runtime's own
-    DRAM of one device            0 B               0               0  dram_peak
-    L1 of one device          unknown                               0  l1_peak
-    L1 of the fullest core    unknown                               0  core_peak_total
-      buffers                     0 B               0               0  core_peak_l1
-      circular buffers        unknown                               0  core_peak_cb
+  Peaks                     exact    bytes  runtime's own
+  DRAM of one device          0 B        0              0  dram_peak
+  L1 of one device        unknown  unknown              0  l1_peak
+  L1 of the fullest core  unknown  unknown              0  core_peak_total
+    buffers                   0 B        0              0  core_peak_l1
+    circular buffers      unknown  unknown              0  core_peak_cb
+  
+    note     1 program whose circular buffers are not in the capture: it was cached before, or it has none
   
   By operation
-     peak core       DRAM         L1  buffers    calls  operation
-             -        0 B        0 B        0        1  ttnn::add
-  
-  1 program whose circular buffers are not in the capture: it was cached before, or it has none.
+  peak core  DRAM   L1  buffers  calls  operation
+          -   0 B  0 B        0      1  ttnn::add
   $ tidemark info --json warm.json | sed -n '/"exact"/,/"core_peak_total"/p'
         "exact": {
           "source": "capture",
@@ -697,31 +717,28 @@ here. The runtime's own figure adds them up.
   > add("capture_end")
   > json.dump(nodes, open("programs.json", "w"))
   > .
-  $ tidemark info programs.json | sed -n '/fullest core/,/^$/p;/^Why/,/^$/p;/per core/,$p'
-    L1 of the fullest core <=12.00KiB          12,288          16,384  core_peak_total
-      buffers                     0 B               0               0  core_peak_l1
-      circular buffers     <=12.00KiB          12,288          16,384  core_peak_cb
+  $ tidemark info programs.json | sed -n '/L1 of the fullest core/,/^$/p;/^  note/p;/per core/,$p'
+  L1 of the fullest core  <=12 KiB  12,288         16,384  core_peak_total
+    buffers                    0 B       0              0  core_peak_l1
+    circular buffers      <=12 KiB  12,288         16,384  core_peak_cb
   
-  Why they differ
-    l1_peak                      +12,288  program memory that the next program has replaced is still counted
-    l1_peak                      -12,288  program memory is counted once, not for each core that has it
-    l1_peak                      -32,768  the right peak is at another moment
-    core_peak_cb                 +12,288  program memory that the next program has replaced is still counted
-    core_peak_cb                  -8,192  the right peak is at another moment
-    core_peak_total              +12,288  program memory that the next program has replaced is still counted
-    core_peak_total               -8,192  the right peak is at another moment
-  
-      per core      cores kind           node  address                       allocated by
-       4.00KiB          4 cb                2  -                             ttnn::add
-       4.00KiB          4 cb                3  -                             ttnn::add
-       4.00KiB          4 cb                4  -                             ttnn::add
+    note     l1_peak: differs by 12,288 B: program memory that the next program has replaced is still counted
+    note     l1_peak: differs by -12,288 B: program memory is counted once, not for each core that has it
+    note     l1_peak: differs by -32,768 B: the right peak is at another moment
+    note     core_peak_cb: differs by 12,288 B: program memory that the next program has replaced is still counted
+    note     core_peak_cb: differs by -8,192 B: the right peak is at another moment
+    note     core_peak_total: differs by 12,288 B: program memory that the next program has replaced is still counted
+    note     core_peak_total: differs by -8,192 B: the right peak is at another moment
+    note     2 circular buffers may belong to a second program of the same call, but no release or address says so: sizes are added up, and figures that include them are upper bounds
+    per core  cores  kind  node  address  allocated by
+     4.00KiB      4  cb       2  -        ttnn::add
+     4.00KiB      4  cb       3  -        ttnn::add
+     4.00KiB      4  cb       4  -        ttnn::add
   
   By operation
-     peak core       DRAM         L1  buffers    calls  operation
-      12.00KiB        0 B        0 B        0        1  ttnn::add
-       4.00KiB        0 B        0 B        0        1  ttnn::neg
-  
-  2 circular buffers may belong to a second program of the same call, but no release or address says so: sizes are added up, and figures that include them are upper bounds.
+  peak core  DRAM   L1  buffers  calls  operation
+   12.00KiB   0 B  0 B        0      1  ttnn::add
+    4.00KiB   0 B  0 B        0      1  ttnn::neg
   $ tidemark info --json programs.json | grep -c '"replaced"'
   3
 
@@ -752,49 +769,49 @@ has 8 KiB in that core and 16 KiB in another one: 24 KiB in all.
   > .
   $ /usr/bin/python3 write.py
   $ for file in two led; do tidemark info $file.json | sed -n '/L1 of one/,/fullest core/p;/circular buffers  /p;/replaced/p;/bound/p;/per core/,/^$/p'; done
-    L1 of one device         24.00KiB          24,576          28,672  l1_peak
-    L1 of the fullest core   16.00KiB          16,384          28,672  core_peak_total
-      circular buffers       16.00KiB          16,384          28,672  core_peak_cb
-    l1_peak                      +12,288  program memory that the next program has replaced is still counted
-    core_peak_cb                 +12,288  program memory that the next program has replaced is still counted
-    core_peak_total              +12,288  program memory that the next program has replaced is still counted
-      per core      cores kind           node  address                       allocated by
-       8.00KiB          1 cb                5  106496                        ttnn::sort
-       4.00KiB          2 cb                4  102400                        ttnn::sort
-       4.00KiB          2 cb                6  114688                        ttnn::sort
+  L1 of one device        24 KiB  24,576         28,672  l1_peak
+  L1 of the fullest core  16 KiB  16,384         28,672  core_peak_total
+    circular buffers      16 KiB  16,384         28,672  core_peak_cb
+    note     l1_peak: differs by 12,288 B: program memory that the next program has replaced is still counted
+    note     core_peak_cb: differs by 12,288 B: program memory that the next program has replaced is still counted
+    note     core_peak_total: differs by 12,288 B: program memory that the next program has replaced is still counted
+    per core  cores  kind  node  address  allocated by
+     8.00KiB      1  cb       5   106496  ttnn::sort
+     4.00KiB      2  cb       4   102400  ttnn::sort
+     4.00KiB      2  cb       6   114688  ttnn::sort
   
-    L1 of one device         24.00KiB          24,576          28,672  l1_peak
-    L1 of the fullest core   16.00KiB          16,384          28,672  core_peak_total
-      circular buffers       16.00KiB          16,384          28,672  core_peak_cb
-    l1_peak                      +12,288  program memory that the next program has replaced is still counted
-    core_peak_cb                 +12,288  program memory that the next program has replaced is still counted
-    core_peak_total              +12,288  program memory that the next program has replaced is still counted
-      per core      cores kind           node  address                       allocated by
-       8.00KiB          1 cb                6  106496                        ttnn::sort
-       4.00KiB          2 cb                5  102400                        ttnn::sort
-       4.00KiB          2 cb                7  114688                        ttnn::sort
+  L1 of one device        24 KiB  24,576         28,672  l1_peak
+  L1 of the fullest core  16 KiB  16,384         28,672  core_peak_total
+    circular buffers      16 KiB  16,384         28,672  core_peak_cb
+    note     l1_peak: differs by 12,288 B: program memory that the next program has replaced is still counted
+    note     core_peak_cb: differs by 12,288 B: program memory that the next program has replaced is still counted
+    note     core_peak_total: differs by 12,288 B: program memory that the next program has replaced is still counted
+    per core  cores  kind  node  address  allocated by
+     8.00KiB      1  cb       6   106496  ttnn::sort
+     4.00KiB      2  cb       5   102400  ttnn::sort
+     4.00KiB      2  cb       7   114688  ttnn::sort
   
   $ tidemark info apart.json | grep -e 'L1 of' -e bound
-    L1 of one device       <=16.00KiB          16,384          20,480  l1_peak
-    L1 of the fullest core <=12.00KiB          12,288          20,480  core_peak_total
-  1 circular buffer may belong to a second program of the same call, but no release or address says so: sizes are added up, and figures that include them are upper bounds.
+  L1 of one device        <=16 KiB  16,384         20,480  l1_peak
+  L1 of the fullest core  <=12 KiB  12,288         20,480  core_peak_total
+    note     1 circular buffer may belong to a second program of the same call, but no release or address says so: sizes are added up, and figures that include them are upper bounds
 
 If the addresses do not tell them apart, the sum is an upper bound, and that is said. A release before the program says that it is one.
 
   $ tidemark info unclear.json | grep -e 'L1 of' -e 'circular buffers  ' -e bound
-    L1 of one device       <=16.00KiB          16,384          16,384  l1_peak
-    L1 of the fullest core <=16.00KiB          16,384          16,384  core_peak_total
-      circular buffers     <=16.00KiB          16,384          16,384  core_peak_cb
-  3 circular buffers may belong to a second program of the same call, but no release or address says so: sizes are added up, and figures that include them are upper bounds.
+  L1 of one device        <=16 KiB  16,384         16,384  l1_peak
+  L1 of the fullest core  <=16 KiB  16,384         16,384  core_peak_total
+    circular buffers      <=16 KiB  16,384         16,384  core_peak_cb
+    note     3 circular buffers may belong to a second program of the same call, but no release or address says so: sizes are added up, and figures that include them are upper bounds
   $ tidemark info over.json | grep -e 'L1 of' -e 'circular buffers  ' -e bound
-    L1 of one device       <=32.00KiB          32,768          28,672  l1_peak
-    L1 of the fullest core <=16.00KiB          16,384          28,672  core_peak_total
-      circular buffers     <=16.00KiB          16,384          28,672  core_peak_cb
-  1 circular buffer may belong to a second program of the same call, but no release or address says so: sizes are added up, and figures that include them are upper bounds.
+  L1 of one device        <=32 KiB  32,768         28,672  l1_peak
+  L1 of the fullest core  <=16 KiB  16,384         28,672  core_peak_total
+    circular buffers      <=16 KiB  16,384         28,672  core_peak_cb
+    note     1 circular buffer may belong to a second program of the same call, but no release or address says so: sizes are added up, and figures that include them are upper bounds
   $ tidemark info known.json | grep -e 'L1 of' -e bound
-    L1 of one device         12.00KiB          12,288          12,288  l1_peak
-    L1 of the fullest core   12.00KiB          12,288          12,288  core_peak_total
-  $ for file in two unclear over known; do tidemark info --json $file.json | grep '"undivided"'; done
+  L1 of one device        12 KiB  12,288         12,288  l1_peak
+  L1 of the fullest core  12 KiB  12,288         12,288  core_peak_total
+  $ for file in two unclear over known; do tidemark info --json $file.json | grep '"undivided": '; done
           "undivided": 0,
           "undivided": 3,
           "undivided": 1,
@@ -820,7 +837,7 @@ and the second is its end.
   > write("ended.json", ["release", "cb", "release"], ["release", "cb", "release"])
   > .
   $ tidemark info half.json | grep cached
-  1 program whose circular buffers are not in the capture: it was cached before, or it has none.
+    note     1 program whose circular buffers are not in the capture: it was cached before, or it has none
   $ tidemark info ended.json | grep cached
   [1]
 
@@ -829,7 +846,7 @@ In a folder, files and folders that cannot be read are named and the others are 
   $ mkdir -p f/closed g; cp $D/add_l1.json f/a.json; cp $D/add_l1.json f/b.json; cp $D/add_l1.json g; printf '\037\213\010broken' > f/c.log.gz; chmod 0 f/b.json f/closed
   $ user() { if [ $(id -u) = 0 ]; then setpriv --bounding-set -dac_override,-dac_read_search "$@"; else "$@"; fi; } # root may read all
   $ user tidemark info f 2>&1 | grep '^f\|^Graph'
-  Graph capture  f/a.json: 21 nodes, 3 calls, 3 buffers, 5.70 KiB
+  Graph capture  f/a.json: 21 nodes, 3 calls, 3 buffers, 1 device, 5.70 KiB
   f/b.json: cannot be read: Permission denied
   f/c.log.gz: cannot be read: the gzip data is damaged, at byte 4
   f/closed: cannot be read: Permission denied
@@ -844,7 +861,7 @@ So is a folder that is not searched to its end.
   f: not all of it is shown: 1 folder too deep, or beyond 1048576 entries
   f: no file in this folder is of a kind that is known here
   2
-  Graph capture  g/add_l1.json: 21 nodes, 3 calls, 3 buffers, 5.70 KiB
+  Graph capture  g/add_l1.json: 21 nodes, 3 calls, 3 buffers, 1 device, 5.70 KiB
 
 A folder may have 1000 files, and further arguments are shown whatever it has.
 

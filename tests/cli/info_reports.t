@@ -6,67 +6,74 @@ file beside it.
   Memory report  mock_memory_usage_summary.csv: figures of one bank, 1 state
   Banks          from mock_detailed_memory_usage.csv
   
-  Per bank     banks       size  allocated       free    largest   used  frag.
-  dram            12 1022.91MiB    5.33MiB 1017.58MiB 1017.58MiB   0.5%   0.0%
-  l1              64    1.30MiB   32.00KiB    1.27MiB    1.27MiB   2.4%   0.0%
-  l1_small        64   32.00KiB        0 B   32.00KiB   32.00KiB   0.0%   0.0%
+  Per bank
+  kind      banks        size  allocated        free     largest  used  frag.
+  dram         12  1022.91MiB    5.33MiB  1017.58MiB  1017.58MiB  0.5%   0.0%
+  l1           64     1.30MiB   32.00KiB     1.27MiB     1.27MiB  2.4%   0.0%
+  l1_small     64    32.00KiB        0 B    32.00KiB    32.00KiB  0.0%   0.0%
   
-  All banks                size  allocated       free    largest
-  dram                 11.99GiB   64.01MiB   11.92GiB   11.92GiB
-  l1                   83.05MiB    2.00MiB   81.05MiB   81.05MiB
-  l1_small              2.00MiB        0 B    2.00MiB    2.00MiB
+  All banks
+  kind          size  allocated      free   largest
+  dram      11.99GiB   64.01MiB  11.92GiB  11.92GiB
+  l1        83.05MiB    2.00MiB  81.05MiB  81.05MiB
+  l1_small   2.00MiB        0 B   2.00MiB   2.00MiB
   
   Memory report  mock_l1_usage_summary.csv: room for interleaved L1 buffers, 1 state
   
-  Least room in L1        banks  largest free    in all banks
-    state 1                  64       1.27MiB        81.05MiB
+  Least room in L1  banks  largest free  in all banks
+  state 1              64       1.27MiB      81.05MiB
   
   Memory report  mock_detailed_memory_usage.csv: blocks of one bank, 1 state
   
-  Per bank     banks       size  allocated       free    largest   used  frag.
-  dram            12 1022.91MiB    5.33MiB 1017.58MiB 1017.58MiB   0.5%   0.0%
-  l1              64    1.30MiB   32.00KiB    1.27MiB    1.27MiB   2.4%   0.0%
-  l1_small        64   32.00KiB        0 B   32.00KiB   32.00KiB   0.0%   0.0%
+  Per bank
+  kind      banks        size  allocated        free     largest  used  frag.
+  dram         12  1022.91MiB    5.33MiB  1017.58MiB  1017.58MiB  0.5%   0.0%
+  l1           64     1.30MiB   32.00KiB     1.27MiB     1.27MiB  2.4%   0.0%
+  l1_small     64    32.00KiB        0 B    32.00KiB    32.00KiB  0.0%   0.0%
   
-  All banks                size  allocated       free    largest
-  dram                 11.99GiB   64.01MiB   11.92GiB   11.92GiB
-  l1                   83.05MiB    2.00MiB   81.05MiB   81.05MiB
-  l1_small              2.00MiB        0 B    2.00MiB    2.00MiB
+  All banks
+  kind          size  allocated      free   largest
+  dram      11.99GiB   64.01MiB  11.92GiB  11.92GiB
+  l1        83.05MiB    2.00MiB  81.05MiB  81.05MiB
+  l1_small   2.00MiB        0 B   2.00MiB   2.00MiB
   
   Blocks of dram: 1 of 5462 KiB, 1 hole of 1017.58 MiB
     Holes
-            address       size
-            5593088 1017.58MiB
+    address        size
+    5593088  1017.58MiB
   
   Blocks of l1: 1 of 32 KiB, 1 hole of 1.27 MiB
     Holes
-            address       size
-                  0    1.27MiB
+    address     size
+          0  1.27MiB
   
   Blocks of l1_small: 0 of 0 B, 1 hole of 32 KiB
     Holes
-            address       size
-                  0   32.00KiB
+    address      size
+          0  32.00KiB
   $ mv mock_detailed_memory_usage.csv other.csv
   $ tidemark info mock_memory_usage_summary.csv
   Memory report  mock_memory_usage_summary.csv: figures of one bank, 1 state
   Banks          from mock_l1_usage_summary.csv
   
-  Per bank     banks       size  allocated       free    largest   used  frag.
-  dram       unknown 1022.91MiB    5.33MiB 1017.58MiB 1017.58MiB   0.5%   0.0%
-  l1              64    1.30MiB   32.00KiB    1.27MiB    1.27MiB   2.4%   0.0%
-  l1_small   unknown   32.00KiB        0 B   32.00KiB   32.00KiB   0.0%   0.0%
+  Per bank
+  kind        banks        size  allocated        free     largest  used  frag.
+  dram      unknown  1022.91MiB    5.33MiB  1017.58MiB  1017.58MiB  0.5%   0.0%
+  l1             64     1.30MiB   32.00KiB     1.27MiB     1.27MiB  2.4%   0.0%
+  l1_small  unknown    32.00KiB        0 B    32.00KiB    32.00KiB  0.0%   0.0%
   
-  All banks                size  allocated       free    largest
-  l1                   83.05MiB    2.00MiB   81.05MiB   81.05MiB
+  All banks
+  kind      size  allocated      free   largest
+  l1    83.05MiB    2.00MiB  81.05MiB  81.05MiB
   $ mv mock_l1_usage_summary.csv l1.csv
   $ tidemark info - < mock_memory_usage_summary.csv
   Memory report  standard input: figures of one bank, 1 state
   
-  Per bank     banks       size  allocated       free    largest   used  frag.
-  dram       unknown 1022.91MiB    5.33MiB 1017.58MiB 1017.58MiB   0.5%   0.0%
-  l1         unknown    1.30MiB   32.00KiB    1.27MiB    1.27MiB   2.4%   0.0%
-  l1_small   unknown   32.00KiB        0 B   32.00KiB   32.00KiB   0.0%   0.0%
+  Per bank
+  kind      banks          size  allocated        free     largest  used  frag.
+  dram      unknown  1022.91MiB    5.33MiB  1017.58MiB  1017.58MiB  0.5%   0.0%
+  l1        unknown     1.30MiB   32.00KiB     1.27MiB     1.27MiB  2.4%   0.0%
+  l1_small  unknown    32.00KiB        0 B    32.00KiB    32.00KiB  0.0%   0.0%
   $ tidemark info --json other.csv | grep -v '"time"\|"host"' | head -60
   {
     "schema": "tidemark.info",
@@ -76,9 +83,9 @@ file beside it.
         "file": "other.csv",
         "format": "memory_report",
         "source": "memory_report",
-        "form": "detailed",
         "complete": true,
         "refused": 0,
+        "form": "detailed",
         "rounded": false,
         "banks_from": null,
         "fullest": [
@@ -150,29 +157,30 @@ By program, with lines that cannot be used: each costs one warning, and the orde
   program_memory_usage_summary.csv:10: expected 4 figures, found 2
   Memory report  program_memory_usage_summary.csv: figures of one bank, 4 programs
   
-  Fullest      banks       size  allocated       free    largest   used  frag.  when
-  dram       unknown 1021.17MiB   20.00KiB 1021.15MiB 1021.15MiB   0.0%   0.0%  program 1
-  l1         unknown    1.33MiB  976.56KiB  384.25KiB  195.31KiB  71.8%  49.2%  program 2
-  l1_small   unknown        0 B        0 B        0 B        0 B      -   0.0%  program 1
+  Fullest, per bank
+  kind      banks          size  allocated        free     largest   used  frag.  when
+  dram      unknown  1021.17MiB   20.00KiB  1021.15MiB  1021.15MiB   0.0%   0.0%  program 1
+  l1        unknown     1.33MiB  976.56KiB   384.25KiB   195.31KiB  71.8%  49.2%  program 2
+  l1_small  unknown         0 B        0 B         0 B         0 B      -   0.0%  program 1
   
-  Fullest L1                  DRAM    largest          L1    largest  frag.  of one bank
-    program 2              unknown    unknown   976.56KiB  195.31KiB  49.2%
-    program 1             20.00KiB 1021.15MiB     4.00KiB    1.33MiB   0.0%
-    program 4              unknown    unknown     unknown    unknown      -
-    state 3                unknown    unknown     unknown    unknown      -
+  Fullest L1      DRAM     largest         L1    largest  frag. of one bank
+  program 2    unknown     unknown  976.56KiB  195.31KiB              49.2%
+  program 1   20.00KiB  1021.15MiB    4.00KiB    1.33MiB               0.0%
+  program 4    unknown     unknown    unknown    unknown                  -
+  state 3      unknown     unknown    unknown    unknown                  -
   [2]
   $ tidemark info --limit 1 program_memory_usage_summary.csv 2> /dev/null | tail -4
   
-  Fullest L1                  DRAM    largest          L1    largest  frag.  of one bank
-    program 2              unknown    unknown   976.56KiB  195.31KiB  49.2%
+  Fullest L1     DRAM  largest         L1    largest  frag. of one bank
+  program 2   unknown  unknown  976.56KiB  195.31KiB              49.2%
     and 3 more
   $ printf 'This report indicates available space for interleaving L1 buffers\r\nProgram ID, Largest Contiguous Free Block (B), Total Free L1 Space (B)\r\n1,1393472,89182208\r\n2,1000,63999\r\n' > program_l1_usage_summary.csv
   $ tidemark info program_l1_usage_summary.csv
   Memory report  program_l1_usage_summary.csv: room for interleaved L1 buffers, 2 programs
   
-  Least room in L1        banks  largest free    in all banks
-    program 2           unknown        1000 B        62.50KiB
-    program 1                64       1.33MiB        85.05MiB
+  Least room in L1    banks  largest free  in all banks
+  program 2         unknown        1000 B      62.50KiB
+  program 1              64       1.33MiB      85.05MiB
 
 Blocks with holes, and what keeps them apart.
 
@@ -197,20 +205,22 @@ Blocks with holes, and what keeps them apart.
   $ tidemark info x_detailed_memory_usage.csv
   Memory report  x_detailed_memory_usage.csv: blocks of one bank, 1 state
   
-  Per bank     banks       size  allocated       free    largest   used  frag.
-  l1              64    9.77KiB    2.93KiB    6.84KiB    3.91KiB  30.0%  42.9%
+  Per bank
+  kind  banks     size  allocated     free  largest   used  frag.
+  l1       64  9.77KiB    2.93KiB  6.84KiB  3.91KiB  30.0%  42.9%
   
-  All banks                size  allocated       free    largest
-  l1                  625.00KiB  187.50KiB  437.50KiB  250.00KiB
+  All banks
+  kind       size  allocated       free    largest
+  l1    625.00KiB  187.50KiB  437.50KiB  250.00KiB
   
   Blocks of l1: 3 of 2.93 KiB, 2 holes of 6.84 KiB
     What splits the free space
-            address       size  blocks  hole without it
-               5000     1000 B       1  7.81 KiB
+    address    size  blocks  hole without it
+       5000  1000 B       1          7.81KiB
     Holes
-            address       size
-               1000    3.91KiB
-               6000    2.93KiB
+    address     size
+       1000  3.91KiB
+       6000  2.93KiB
   $ tidemark info --json x_detailed_memory_usage.csv | sed -n '/"fragmentation"/,/^            }/p'
                 "fragmentation": 0.4285714286,
                 "blocks": 3,
@@ -263,26 +273,29 @@ The older form: every block with its address on the device, sizes in KB, two kin
   Memory report  old_detailed_memory_usage.csv: blocks of one bank, 1 program
   Rounded        the file has KiB, rounded down: a figure may be 1,023 bytes too low
   
-  Per bank     banks       size  allocated       free    largest   used  frag.
-  dram             8    1.00GiB  256.00KiB 1023.75MiB 1023.75MiB   0.0%   0.0%
-  l1         unknown    unknown    unknown    unknown    unknown      -      -
+  Per bank
+  kind    banks     size  allocated        free     largest  used  frag.
+  dram        8  1.00GiB  256.00KiB  1023.75MiB  1023.75MiB  0.0%   0.0%
+  l1    unknown  unknown    unknown     unknown     unknown     -      -
   
-  All banks                size  allocated       free    largest
-  dram                  8.00GiB    2.00MiB    8.00GiB    8.00GiB
-  l1                    1.00KiB    unknown    unknown    unknown
+  All banks
+  kind     size  allocated     free  largest
+  dram  8.00GiB    2.00MiB  8.00GiB  8.00GiB
+  l1    1.00KiB    unknown  unknown  unknown
   
   Blocks of dram: 1 of 256 KiB, 1 hole of 1023.75 MiB
     Holes
-            address       size
-             263168 1023.75MiB
+    address        size
+     263168  1023.75MiB
   [2]
   $ printf ', Total Allocatable Size (KB), Total Allocated (KB), Total Free (KB), Largest Free Block (KB)\n,1000,10,990,500\n' > kb.csv
   $ tidemark info kb.csv
   Memory report  kb.csv: figures of one bank, 1 state
   Rounded        the file has KiB, rounded down: a figure may be 1,023 bytes too low
   
-  Per bank     banks       size  allocated       free    largest   used  frag.
-  dram       unknown 1000.00KiB   10.00KiB  990.00KiB  500.00KiB   1.0%  49.5%
+  Per bank
+  kind  banks          size  allocated       free    largest  used  frag.
+  dram  unknown  1000.00KiB   10.00KiB  990.00KiB  500.00KiB  1.0%  49.5%
 
 A file beside it is named only where it says how many banks there are; a state that lacks rows is named.
 
@@ -292,27 +305,30 @@ A file beside it is named only where it says how many banks there are; a state t
   x_memory_usage_summary.csv:2: the state that begins here has 2 of 3 kinds of memory: the others are missing
   Memory report  x_memory_usage_summary.csv: figures of one bank, 1 state
   
-  Per bank     banks       size  allocated       free    largest   used  frag.
-  dram       unknown      640 B        0 B      640 B      640 B   0.0%   0.0%
-  l1         unknown       64 B        0 B       64 B       64 B   0.0%   0.0%
+  Per bank
+  kind  banks     size  allocated   free  largest  used  frag.
+  dram  unknown  640 B        0 B  640 B    640 B  0.0%   0.0%
+  l1    unknown   64 B        0 B   64 B     64 B  0.0%   0.0%
   [2]
   $ sed 's/,32,2048/,64,4096/;1s/^/\xef\xbb\xbf/' x_l1_usage_summary.csv > y_l1_usage_summary.csv; cp x_memory_usage_summary.csv y_memory_usage_summary.csv
   $ tidemark info y_memory_usage_summary.csv 2>/dev/null
   Memory report  y_memory_usage_summary.csv: figures of one bank, 1 state
   Banks          from y_l1_usage_summary.csv
   
-  Per bank     banks       size  allocated       free    largest   used  frag.
-  dram       unknown      640 B        0 B      640 B      640 B   0.0%   0.0%
-  l1              64       64 B        0 B       64 B       64 B   0.0%   0.0%
+  Per bank
+  kind    banks   size  allocated   free  largest  used  frag.
+  dram  unknown  640 B        0 B  640 B    640 B  0.0%   0.0%
+  l1         64   64 B        0 B   64 B     64 B  0.0%   0.0%
   
-  All banks                size  allocated       free    largest
-  l1                    4.00KiB        0 B    4.00KiB    4.00KiB
+  All banks
+  kind     size  allocated     free  largest
+  l1    4.00KiB        0 B  4.00KiB  4.00KiB
   [2]
   $ tidemark info y_l1_usage_summary.csv
   Memory report  y_l1_usage_summary.csv: room for interleaved L1 buffers, 1 state
   
-  Least room in L1        banks  largest free    in all banks
-    state 1                  64          64 B         4.00KiB
+  Least room in L1  banks  largest free  in all banks
+  state 1              64          64 B       4.00KiB
 
 Circular buffers of each core, in a log.
 
@@ -336,15 +352,15 @@ Circular buffers of each core, in a log.
   Fullest core   (0,0): 1536 KiB in 2 circular buffers
   Per core       least 0 B, average 534.67 KiB; all cores together 1604 KiB
   
-  Buffer    cores      least       most   all cores
-  CB0           2   64.00KiB    1.00MiB     1.06MiB
-  CB1           1  512.00KiB  512.00KiB   512.00KiB
-  CB16          1    4.00KiB    4.00KiB     4.00KiB
+  Buffer  cores      least       most  all cores
+  CB0         2   64.00KiB    1.00MiB    1.06MiB
+  CB1         1  512.00KiB  512.00KiB  512.00KiB
+  CB16        1    4.00KiB    4.00KiB    4.00KiB
   
-  Core                 all  circular buffers
-  (0,0)            1.50MiB  CB0 1 MiB, CB1 512 KiB
-  (1,0)           68.00KiB  CB0 64 KiB, CB16 4 KiB
-  (0,1)                0 B
+  Core        all  circular buffers
+  (0,0)   1.50MiB  CB0 1 MiB, CB1 512 KiB
+  (1,0)  68.00KiB  CB0 64 KiB, CB16 4 KiB
+  (0,1)       0 B
   
   Cores, 9 is the fullest, . has no line
     y\x  0  1
@@ -356,11 +372,11 @@ Circular buffers of each core, in a log.
   Fullest core   (0,0): 2 KiB in 1 circular buffer, in dump 2 of 2
   Per core       least 2 KiB, average 2 KiB; all cores together 2 KiB
   
-  Buffer    cores      least       most   all cores
-  CB0           1    2.00KiB    2.00KiB     2.00KiB
+  Buffer  cores    least     most  all cores
+  CB0         1  2.00KiB  2.00KiB    2.00KiB
   
-  Core                 all  circular buffers
-  (0,0)            2.00KiB  CB0 2 KiB
+  Core       all  circular buffers
+  (0,0)  2.00KiB  CB0 2 KiB
   
   Cores, 9 is the fullest, . has no line
     y\x  0
@@ -471,14 +487,14 @@ The inspector's log of mesh buffers.
   mesh_buffers_log.yaml:35: no address
   Mesh buffers   mesh_buffers_log.yaml: 1 alive at the end, 1.000 s
   Whole mesh     64 KiB at the end, at most 32.06 MiB
-  Faults         1 release of buffers that were not alive, 0 second allocations of live ones
+    warning  1 release of buffers that were not alive, 0 second allocations of live ones
   
-  One device    at end  buffers        peak  buffers       at s   allocated   released
-  dram             0 B        0     4.00MiB        1      0.000           1          1
-  l1           8.00KiB        1     8.00KiB        1      0.500           1          0
+  One device   at end  buffers     peak  buffers   at s  allocated  released
+  dram            0 B        0  4.00MiB        1  0.000          1         1
+  l1          8.00KiB        1  8.00KiB        1  0.500          1         0
   
-  Alive     one device  whole mesh         address        age s  line
-  l1           8.00KiB    64.00KiB         1400000        0.500  8
+  Alive  one device  whole mesh  address  age s  line
+  l1        8.00KiB    64.00KiB  1400000  0.500     8
   [2]
   $ tidemark info --json mesh_buffers_log.yaml 2> /dev/null | sed -n '/"kinds"/,$p' | head -40
         "kinds": [
@@ -507,9 +523,9 @@ The inspector's log of mesh buffers.
           {
             "id": 94022341,
             "kind": "l1",
-            "address": 1400000,
             "device_bytes": 8192,
             "mesh_bytes": 65536,
+            "address": 1400000,
             "born_ns": 1500000000,
             "line": 8
           }
@@ -556,23 +572,24 @@ Compiled kernels: files that a script writes byte by byte, in the folders of the
   $ tidemark info cache 2> warnings
   Kernels        cache: 3 kernels in 5 files, 90.84 KiB; 1 of firmware
   Ring           69 KiB for kernels, arguments and settings of a core (default of Wormhole and Blackhole)
-  Too large      1 kernel does not fit the kernel-config ring alone
-  Not followed   1 link
+    warning  1 kernel does not fit the kernel-config ring alone
+    note     1 link was not followed
   
-  Processor                  files      bytes    largest     zeroed
-  brisc                          1    1.00KiB    1.00KiB       80 B
-  ncrisc                         1    1.94KiB    1.94KiB        0 B
-  trisc0                         1   29.30KiB   29.30KiB        0 B
-  trisc1                         1   29.30KiB   29.30KiB        0 B
-  trisc2                         1   29.30KiB   29.30KiB        0 B
+  Processor  files     bytes   largest  zeroed
+  brisc          1   1.00KiB   1.00KiB    80 B
+  ncrisc         1   1.94KiB   1.94KiB     0 B
+  trisc0         1  29.30KiB  29.30KiB     0 B
+  trisc1         1  29.30KiB  29.30KiB     0 B
+  trisc2         1  29.30KiB  29.30KiB     0 B
   
-  Kernel                              in ring of ring  hash                  processors
-  compute                            87.92KiB  127.4%  333                   trisc0, trisc1, trisc2
-  writer                              1.94KiB    2.8%  222                   ncrisc
-  reader                              1.00KiB    1.4%  111                   brisc
+  Kernel    in ring  of ring  hash  processors
+  compute  87.92KiB   127.4%  333   trisc0, trisc1, trisc2
+  writer    1.94KiB     2.8%  222   ncrisc
+  reader    1.00KiB     1.4%  111   brisc
   
-  Firmware                   files      bytes    largest     zeroed
-  brisc                          1    4.88KiB    4.88KiB        0 B
+  Firmware
+  Processor  files    bytes  largest  zeroed
+  brisc          1  4.88KiB  4.88KiB     0 B
   [2]
   $ sed "s,$PWD/,," warnings
   cache/123456/kernels/bad/444/brisc/brisc.elf: not a RISC-V program, so not a kernel of the runtime
@@ -581,32 +598,32 @@ Compiled kernels: files that a script writes byte by byte, in the folders of the
   Kernels        cache/123456/kernels/writer/222/ncrisc/ncrisc.elf: 1 kernel in 1 file, 1.94 KiB; 0 of firmware
   Ring           69 KiB for kernels, arguments and settings of a core (default of Wormhole and Blackhole)
   
-  Processor                  files      bytes    largest     zeroed
-  ncrisc                         1    1.94KiB    1.94KiB        0 B
+  Processor  files    bytes  largest  zeroed
+  ncrisc         1  1.94KiB  1.94KiB     0 B
   
-  Kernel                              in ring of ring  hash                  processors
-  writer                              1.94KiB    2.8%  222                   ncrisc
+  Kernel  in ring  of ring  hash  processors
+  writer  1.94KiB     2.8%  222   ncrisc
   $ tidemark info cache/123456/kernels/compute/333/
   Kernels        cache/123456/kernels/compute/333/: 1 kernel in 3 files, 87.90 KiB; 0 of firmware
   Ring           69 KiB for kernels, arguments and settings of a core (default of Wormhole and Blackhole)
-  Too large      1 kernel does not fit the kernel-config ring alone
+    warning  1 kernel does not fit the kernel-config ring alone
   
-  Processor                  files      bytes    largest     zeroed
-  trisc0                         1   29.30KiB   29.30KiB        0 B
-  trisc1                         1   29.30KiB   29.30KiB        0 B
-  trisc2                         1   29.30KiB   29.30KiB        0 B
+  Processor  files     bytes   largest  zeroed
+  trisc0         1  29.30KiB  29.30KiB     0 B
+  trisc1         1  29.30KiB  29.30KiB     0 B
+  trisc2         1  29.30KiB  29.30KiB     0 B
   
-  Kernel                              in ring of ring  hash                  processors
-  compute                            87.92KiB  127.4%  333                   trisc0, trisc1, trisc2
+  Kernel    in ring  of ring  hash  processors
+  compute  87.92KiB   127.4%  333   trisc0, trisc1, trisc2
   $ tidemark info - < cache/123456/kernels/reader/111/brisc/brisc.elf
   Kernels        standard input: 1 kernel in 1 file, 1 KiB; 0 of firmware
   Ring           69 KiB for kernels, arguments and settings of a core (default of Wormhole and Blackhole)
   
-  Processor                  files      bytes    largest     zeroed
-  standard input                 1    1.00KiB    1.00KiB       80 B
+  Processor       files    bytes  largest  zeroed
+  standard input      1  1.00KiB  1.00KiB    80 B
   
-  Kernel                              in ring of ring  hash                  processors
-  standard input                      1.00KiB    1.4%                        standard input
+  Kernel          in ring  of ring  hash  processors
+  standard input  1.00KiB     1.4%  -     standard input
   $ tidemark info --json cache/123456/kernels/writer | grep -v '"time"\|"host"' | sed "s,$PWD/,,"
   {
     "schema": "tidemark.info",
@@ -616,17 +633,19 @@ Compiled kernels: files that a script writes byte by byte, in the folders of the
         "file": "cache/123456/kernels/writer",
         "format": "kernels",
         "source": "kernel_cache",
+        "complete": true,
         "refused": 0,
         "links": 0,
         "unvisited": 0,
         "ring_bytes": 70656,
+        "findings": [],
         "kernels": [
           {
             "name": "writer",
-            "hash": "222",
             "build": "123456",
             "ring_bytes": 1984,
             "ring_share": 0.02807971014,
+            "hash": "222",
             "binaries": [
               {
                 "target": "ncrisc",
@@ -682,16 +701,16 @@ The inspector's kernels, with the code that their programs need, where the cache
   $ tidemark info kernels.yaml
   kernels.yaml:22: watcher_kernel_id: expected a number: 'three'
   Programs       kernels.yaml: 2 programs, 3 kernels
-  Ring           69 KiB for kernels, arguments and settings of a core
+  Ring           69 KiB for kernels, arguments and settings of a core (default of Wormhole and Blackhole)
   
-  Program      kernels       code of ring  compile s
-  3                  2   88.92KiB  128.9%          -
-  4                  1    unknown       -          -
+  Program  kernels      code  of ring  compile s
+  3              2  88.92KiB   128.9%          -
+  4              1   unknown        -          -
   
-  Kernel                                     often    largest
-  compute                                        1   87.92KiB
-  reader                                         1    1.00KiB
-  writer                                         1    unknown
+  Kernel   often   largest
+  compute      1  87.92KiB
+  reader       1   1.00KiB
+  writer       1   unknown
   [2]
   $ cat > programs_log.yaml <<'.'
   > - program_created:
@@ -721,14 +740,14 @@ The inspector's kernels, with the code that their programs need, where the cache
   > .
   $ tidemark info programs_log.yaml
   Programs       programs_log.yaml: 2 programs, 1 kernel
-  Ring           69 KiB for kernels, arguments and settings of a core
+  Ring           69 KiB for kernels, arguments and settings of a core (default of Wormhole and Blackhole)
   
-  Program      kernels       code of ring  compile s
-  3                  1    unknown       -      1.500  destroyed
-  3                  0    unknown       -          -
+  Program  kernels     code  of ring  compile s
+  3              1  unknown  -            1.500  destroyed
+  3              0  unknown  -                -
   
-  Kernel                                     often    largest
-  reader                                         1    unknown
+  Kernel  often  largest
+  reader      1  unknown
 
 What circular buffers cost: quotes, newlines in fields, marks, figures that are none, and rows that are too short.
 
@@ -751,19 +770,18 @@ What circular buffers cost: quotes, newlines in fields, marks, figures that are 
   ops_perf_results.csv:9: 2 fields, but there are 10 columns
   ops_perf_results.csv:10:20: a quote that is never closed
   Performance    ops_perf_results.csv: 6 calls of 4 operations
-  Waits          39.8% of the kernels' time for input (front), 18.0% for room (back)
-                 averages of a core; the report has the sums of all cores
+  Waits          39.8% of the kernels' time for input (front), 18.0% for room (back): averages of a core; the report has the sums of all cores
   
-  Operation                             calls     kernel ns   front    back  waits for
-  Matmul                                    3         2,000   50.0%   10.0%  input (2 measured)
-  Softmax                                   1           500    0.0%   50.2%  room
-  Copy                                      1            10    0.0%    0.0%  nothing
-  Host                                      1       unknown       -       -  unknown
+  Operation  calls  measured  kernel ns  front   back  waits for
+  Matmul         3         2      2,000  50.0%  10.0%  input
+  Softmax        1         1        500   0.0%  50.2%  room
+  Copy           1         1         10   0.0%   0.0%  nothing
+  Host           1         0    unknown      -      -  unknown
   
-  Longest waits                           call device cores     kernel ns      front ns       back ns
-  Matmul                                  1024      0    64         1,000           600           100
-  Matmul                                  2048      0    64         1,000           400           100
-  Softmax                                 3072      1    32           500             0           251
+  Longest waits  call  device  cores  kernel ns  front ns  back ns
+  Matmul         1024       0     64      1,000       600      100
+  Matmul         2048       0     64      1,000       400      100
+  Softmax        3072       1     32        500         0      251
   [2]
   $ cat > ops_perf_results_plain.csv <<'.'
   > OP CODE,OP TYPE,GLOBAL CALL COUNT,DEVICE ID,ATTRIBUTES,CORE COUNT,DEVICE FW DURATION [ns],DEVICE KERNEL DURATION [ns],DEVICE COMPUTE CB WAIT FRONT [ns],DEVICE COMPUTE CB RESERVE BACK [ns]
@@ -772,11 +790,11 @@ What circular buffers cost: quotes, newlines in fields, marks, figures that are 
   > .
   $ tidemark info ops_perf_results_plain.csv
   Performance    ops_perf_results_plain.csv: 2 calls of 2 operations
-  Waits          unknown: no call has kernel time and both waits. The profiler measures waits if TT_METAL_PROFILER_SUM=1 is set while the program runs
+    note     waits are unknown: no call has kernel time and both waits. The profiler measures waits if TT_METAL_PROFILER_SUM=1 is set while the program runs
   
-  Operation                             calls     kernel ns   front    back  waits for
-  Matmul                                    1         1,000       -       -  unknown
-  Softmax                                   1           500       -       -  unknown
+  Operation  calls  measured  kernel ns  front  back  waits for
+  Matmul         1         0      1,000  -      -     unknown
+  Softmax        1         0        500  -      -     unknown
   $ tidemark info --json --limit 1 ops_perf_results.csv 2> /dev/null | grep -v '"time"\|"host"'
   {
     "schema": "tidemark.info",
@@ -785,11 +803,16 @@ What circular buffers cost: quotes, newlines in fields, marks, figures that are 
       {
         "file": "ops_perf_results.csv",
         "format": "ops_perf_results",
+        "call_count": 6,
+        "operation_count": 4,
         "source": "ops_perf_results",
         "complete": true,
         "refused": 2,
+        "front_share": 0.3984063745,
+        "back_share": 0.1796812749,
         "not_numbers": 2,
         "missing_columns": [],
+        "findings": [],
         "operations": [
           {
             "operation": "Matmul",
@@ -866,17 +889,17 @@ What circular buffers cost: quotes, newlines in fields, marks, figures that are 
   }
   $ printf 'OP CODE,HOST DURATION [ns]\nAdd,5\n' > few.csv && tidemark info few.csv
   Performance    few.csv: 1 call of 1 operation
-  Unknown        there is no column GLOBAL CALL COUNT
-  Unknown        there is no column DEVICE ID
-  Unknown        there is no column CORE COUNT
-  Unknown        there is no column DEVICE FW DURATION [ns]
-  Unknown        there is no column DEVICE KERNEL DURATION [ns]
-  Unknown        there is no column DEVICE COMPUTE CB WAIT FRONT [ns]
-  Unknown        there is no column DEVICE COMPUTE CB RESERVE BACK [ns]
-  Waits          unknown: no call has kernel time and both waits. The profiler measures waits if TT_METAL_PROFILER_SUM=1 is set while the program runs
+    note     there is no column GLOBAL CALL COUNT
+    note     there is no column DEVICE ID
+    note     there is no column CORE COUNT
+    note     there is no column DEVICE FW DURATION [ns]
+    note     there is no column DEVICE KERNEL DURATION [ns]
+    note     there is no column DEVICE COMPUTE CB WAIT FRONT [ns]
+    note     there is no column DEVICE COMPUTE CB RESERVE BACK [ns]
+    note     waits are unknown: no call has kernel time and both waits. The profiler measures waits if TT_METAL_PROFILER_SUM=1 is set while the program runs
   
-  Operation                             calls     kernel ns   front    back  waits for
-  Add                                       1       unknown       -       -  unknown
+  Operation  calls  measured  kernel ns  front  back  waits for
+  Add            1         0    unknown  -      -     unknown
 
 Files that are none of these.
 
@@ -896,38 +919,35 @@ Logs are shown as `tidemark log` and `tidemark phases` show them; other text is 
   $ tidemark info demo.log
   Log            demo.log: 50 lines, 5.58 KiB, 07:36:20.265 to 07:36:20.274
                  stock log of the runtime; 6 records about memory
-  Not in it      circular buffers and ordinary buffers: the runtime prints no line
-                 when it allocates them. TT_METAL_SHM_VERBOSE=1 adds the sizes of
-                 buffers, debug lines of the program itself add circular buffers.
+  Not in it      circular buffers and ordinary buffers: the runtime prints no line when it allocates them. TT_METAL_SHM_VERBOSE=1 adds the sizes of buffers, debug lines of the program itself add circular buffers.
   
   Errors: 3 (repeated lines count once)
-  time              line  lines  what
-  07:36:20.265        31      2  out of memory: 1 TiB of dram, 85.33 GiB in each
-                                 of 12 banks of 1022.91 MiB; free 1022.83 MiB, in
-                                 one piece 1022.83 MiB; it would not fit an empty
-                                 bank
-  07:36:20.269        33      2  out of memory: 256 MiB of l1, 3642 KiB in each of
-                                 72 banks of 1.30 MiB; free 1.21 MiB, in one piece
-                                 1.21 MiB; it would not fit an empty bank
-  07:36:20.274        35      2  static buffers beyond the end of L1: circular
-                                 buffers on cores 0-0 to 1-1 end at 1948864, L1
-                                 ends at 1499136
+          time  line  lines  what
+  07:36:20.265    31      2  out of memory: 1 TiB of dram, 85.33 GiB in each of 12
+                             banks of 1022.91 MiB; free 1022.83 MiB, in one piece
+                             1022.83 MiB; it would not fit an empty bank
+  07:36:20.269    33      2  out of memory: 256 MiB of l1, 3642 KiB in each of 72
+                             banks of 1.30 MiB; free 1.21 MiB, in one piece 1.21
+                             MiB; it would not fit an empty bank
+  07:36:20.274    35      2  static buffers beyond the end of L1: circular buffers
+                             on cores 0-0 to 1-1 end at 1948864, L1 ends at
+                             1499136
   
   Timeline (from 07:36:20.265, 1 ms a column)
-  errors   |█   █    █| at most 1 record
+  errors          |█   █    █| at most 1
   $ tidemark info --json demo.log | /usr/bin/python3 -c '
   > import json, sys
   > file = json.load(sys.stdin)["info"][0]
   > print(file["format"], len(file["log"]["failures"]))'
   log 3
   $ tidemark info tinyllama.log | tail -12
-    Other                            25.10  peak less expected model and optimizer, activations and overhead
-    Peak DRAM                    15,666.65
+    Gradients overhead     458.75         -           -  peak of the backward pass above its start
+    Other                   25.10         -           -  peak less expected model and optimizer, activations and overhead
+    Peak DRAM           15,666.65         -           -
   
     Does not fit: the peak is 127.50% of the device's 12 GiB (from the log); 3.30 GiB too much
     What would help, if activations shrink in proportion and nothing else grows:
-      gradient checkpointing (memory_efficient): fits if at most 64.9% of the activations are kept;
-        with none of them the peak is 5.89 GiB
+      gradient checkpointing (memory_efficient): fits if at most 64.9% of the activations are kept; with none of them the peak is 5.89 GiB
         measured: 'tinyllama (memory_efficient)' keeps 2.0% and its peak is 8.08 GiB
       smaller batch: with 1/2 of it the peak is 10.59 GiB
       gradient accumulation: the same peak with the whole batch in 2 steps
@@ -943,3 +963,6 @@ Logs are shown as `tidemark log` and `tidemark phases` show them; other text is 
   $ echo 'dear diary' > letter && tidemark info letter
   letter: text that says nothing about memory: no line of the runtime's log, no summary of a training run
   [2]
+  $ head -c 300000 /dev/zero | tr '\0' x > letter && tidemark info letter 2>&1 | cut -c1-43
+  letter:1:262145: the line is longer than 25
+  letter: text that says nothing about memory

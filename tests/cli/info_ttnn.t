@@ -5,58 +5,55 @@ Reports of ttnn, which ttnn-visualizer shows: db.sqlite. Three generations of it
   > done
   $ tidemark info v3.sqlite
   Operations     v3.sqlite: 7 operations, 1 device, schema 3.3
-  Banks          the report does not say how many banks DRAM has; all cards with such an L1 have 12
-  Unused         at the peak of l1 of device 0, 1 of 3 buffers held tensors that no later operation used: 64 KiB of each bank
-  Never released ttnn.add left 3 buffers of 4 KiB in dram of device 0, 12 KiB of each bank, from operation 4 to 6; a leak, unless it is a cache or an output
+    error    operation 7 in ttnn.matmul: out of memory: 512 MiB of dram, 42.67 MiB in each of 12 banks of 1021.56 MiB
+    warning  at the peak of l1 of device 0, 1 of 3 buffers held tensors that no later operation used: 64 KiB of each bank
+    warning  ttnn.add left 3 buffers of 4 KiB in dram of device 0, 12 KiB of each bank, from operation 4 to 6; a leak, unless it is a cache or an output
+    note     the report does not say how many banks DRAM has; all cards with such an L1 have 12
   
-  Errors: 1
-    operation 7 ttnn.matmul: out of memory: 512 MiB of dram, 42.67 MiB in each of
-      12 banks of 1021.56 MiB
+  Device  grid  core L1  L1 banks     bank  L1_SMALL  from address
+       0  8x8   1.43MiB        64  1.31MiB  26.00KiB        102400
   
-  Device  grid         core L1   L1 banks         bank     L1_SMALL   from address
-  0       8x8          1.43MiB         64      1.31MiB     26.00KiB         102400
-  
-  Peaks  kind        one bank           bytes   of it  banks   all banks  buffers      at end   after
-  0      dram         2.01MiB       2,109,440    0.2%     12    24.14MiB        5     2.01MiB       6  ttnn.add
-  0      l1         104.00KiB         106,496    7.8%     64     6.50MiB        3         0 B       5  ttnn.add
-  0      l1_small     2.00KiB           2,048    7.7%     64   128.00KiB        1     2.00KiB       3  ttnn.matmul
-  0      trace      128.00KiB         131,072       -     12     1.50MiB        1   128.00KiB       5  ttnn.add
+  Peaks  kind       one bank      bytes  of it  banks  all banks  buffers     at end  after
+      0  dram        2.01MiB  2,109,440   0.2%     12   24.14MiB        5    2.01MiB      6  ttnn.add
+      0  l1        104.00KiB    106,496   7.8%     64    6.50MiB        3        0 B      5  ttnn.add
+      0  l1_small    2.00KiB      2,048   7.7%     64  128.00KiB        1    2.00KiB      3  ttnn.matmul
+      0  trace     128.00KiB    131,072      -     12    1.50MiB        1  128.00KiB      5  ttnn.add
   
   Alive in dram of device 0 after operation 6 ttnn.add
     free: unknown, since the report does not say where the region is; between the buffers 3 holes, the largest 6143 KiB
-      one bank          bytes      address  since                       last use  tensor
-       1.00MiB      1,048,576         1024      1  ttnn.from_torch             3      10  [1, 1, 2048, 2048] BFLOAT16 TILE
-       1.00MiB      1,048,576      1049600      2  ttnn.from_torch             -      11  [1, 1, 2048, 2048] BFLOAT16 TILE
-       4.00KiB          4,096      8388608      4  ttnn.add                    -      13  [1, 1, 32, 2048] BFLOAT16 TILE
-       4.00KiB          4,096      8396800      5  ttnn.add                    -       -  -
-       4.00KiB          4,096      8404992      6  ttnn.add                    -       -  -
+    one bank      bytes  address  since                   last use  tensor
+     1.00MiB  1,048,576     1024      1  ttnn.from_torch         3      10  [1, 1, 2048, 2048] BFLOAT16 TILE
+     1.00MiB  1,048,576  1049600      2  ttnn.from_torch         -      11  [1, 1, 2048, 2048] BFLOAT16 TILE
+     4.00KiB      4,096  8388608      4  ttnn.add                -      13  [1, 1, 32, 2048] BFLOAT16 TILE
+     4.00KiB      4,096  8396800      5  ttnn.add                -       -  -
+     4.00KiB      4,096  8404992      6  ttnn.add                -       -  -
   
   Alive in l1 of device 0 after operation 5 ttnn.add
-    free: 1234 KiB of a bank in 4 holes, the largest 1.05 MiB, fragmentation 13.1 %
-      one bank          bytes      address  since                       last use  tensor
-      64.00KiB         65,536      1400000      3  ttnn.matmul                 4      12  [1, 1, 512, 2048] BFLOAT16 TILE
-      32.00KiB         32,768      1300000      4  ttnn.add                    -       -  -
-       8.00KiB          8,192      1200000      5  ttnn.add                    -       -  -
+    free: 1234 KiB of a bank in 4 holes, the largest 1.05 MiB, fragmentation 13.1%
+    one bank   bytes  address  since               last use  tensor
+    64.00KiB  65,536  1400000      3  ttnn.matmul         4      12  [1, 1, 512, 2048] BFLOAT16 TILE
+    32.00KiB  32,768  1300000      4  ttnn.add            -       -  -
+     8.00KiB   8,192  1200000      5  ttnn.add            -       -  -
   
   Alive in l1_small of device 0 after operation 3 ttnn.matmul
-    free: 24 KiB of a bank in 2 holes, the largest 16.69 KiB, fragmentation 30.5 %
-      one bank          bytes      address  since                       last use  tensor
-       2.00KiB          2,048      1480000      3  ttnn.matmul                 -       -  -
+    free: 24 KiB of a bank in 2 holes, the largest 16.69 KiB, fragmentation 30.5%
+    one bank  bytes  address  since               last use  tensor
+     2.00KiB  2,048  1480000      3  ttnn.matmul  -         -       -
   
   Alive in trace of device 0 after operation 5 ttnn.add
     free: unknown, since the report does not say where the region is; between the buffers 0 holes
-      one bank          bytes      address  since                       last use  tensor
-     128.00KiB        131,072    943718400      5  ttnn.add                    -       -  -
+     one bank    bytes    address  since            last use  tensor
+    128.00KiB  131,072  943718400      5  ttnn.add  -         -       -
   
   After each operation: one bank of the fullest device; cb: its fullest core while it ran
-  Operation                              duration  buffers       dram         l1         cb
-  3         ttnn.matmul                      1 ms        4    2.00MiB   64.00KiB  256.00KiB
-  4         ttnn.add                       200 us        6    2.00MiB   96.00KiB   16.00KiB
-  5         ttnn.add                       200 us        9    2.01MiB  104.00KiB          -
-  6         ttnn.add                            -        8    2.01MiB   64.00KiB          -
-  7         ttnn.deallocate                 10 us        7    2.01MiB        0 B          -
-  2         ttnn.from_torch                500 ms        2    2.00MiB        0 B          -
-  1         ttnn.from_torch                250 ms        1    1.00MiB        0 B          -
+  Operation                   duration  buffers     dram         l1         cb
+          3  ttnn.matmul          1 ms        4  2.00MiB   64.00KiB  256.00KiB
+          4  ttnn.add           200 us        6  2.00MiB   96.00KiB   16.00KiB
+          5  ttnn.add           200 us        9  2.01MiB  104.00KiB          -
+          6  ttnn.add                -        8  2.01MiB   64.00KiB          -
+          7  ttnn.deallocate     10 us        7  2.01MiB        0 B          -
+          2  ttnn.from_torch    500 ms        2  2.00MiB        0 B          -
+          1  ttnn.from_torch    250 ms        1  1.00MiB        0 B          -
   $ tidemark info v1.sqlite > v1; tidemark info v2.sqlite > v2; tidemark info v3.sqlite > v3
   $ diff v2 v3
   1c1
@@ -65,23 +62,31 @@ Reports of ttnn, which ttnn-visualizer shows: db.sqlite. Three generations of it
   > Operations     v3.sqlite: 7 operations, 1 device, schema 3.3
   [1]
   $ diff v1 v2
-  1,2c1
+  1c1,2
   < Operations     v1.sqlite: 7 operations, 1 device
-  < No graphs      the report has no captured graphs, so circular buffers are unknown
   ---
   > Operations     v2.sqlite: 7 operations, 1 device
-  6a6,9
-  > Errors: 1
-  >   operation 7 ttnn.matmul: out of memory: 512 MiB of dram, 42.67 MiB in each of
-  >     12 banks of 1021.56 MiB
-  > 
-  43a47,48
-  > 3         ttnn.matmul                      1 ms        4    2.00MiB   64.00KiB  256.00KiB
-  > 4         ttnn.add                       200 us        6    2.00MiB   96.00KiB   16.00KiB
-  45d49
-  < 4         ttnn.add                       200 us        6    2.00MiB   96.00KiB          -
-  47d50
-  < 3         ttnn.matmul                      1 ms        4    2.00MiB   64.00KiB          -
+  >   error    operation 7 in ttnn.matmul: out of memory: 512 MiB of dram, 42.67 MiB in each of 12 banks of 1021.56 MiB
+  4d4
+  <   note     the report has no captured graphs, so circular buffers are unknown
+  43,50c43,50
+  < Operation                   duration  buffers     dram         l1  cb
+  <         5  ttnn.add           200 us        9  2.01MiB  104.00KiB   -
+  <         4  ttnn.add           200 us        6  2.00MiB   96.00KiB   -
+  <         6  ttnn.add                -        8  2.01MiB   64.00KiB   -
+  <         3  ttnn.matmul          1 ms        4  2.00MiB   64.00KiB   -
+  <         7  ttnn.deallocate     10 us        7  2.01MiB        0 B   -
+  <         2  ttnn.from_torch    500 ms        2  2.00MiB        0 B   -
+  <         1  ttnn.from_torch    250 ms        1  1.00MiB        0 B   -
+  ---
+  > Operation                   duration  buffers     dram         l1         cb
+  >         3  ttnn.matmul          1 ms        4  2.00MiB   64.00KiB  256.00KiB
+  >         4  ttnn.add           200 us        6  2.00MiB   96.00KiB   16.00KiB
+  >         5  ttnn.add           200 us        9  2.01MiB  104.00KiB          -
+  >         6  ttnn.add                -        8  2.01MiB   64.00KiB          -
+  >         7  ttnn.deallocate     10 us        7  2.01MiB        0 B          -
+  >         2  ttnn.from_torch    500 ms        2  2.00MiB        0 B          -
+  >         1  ttnn.from_torch    250 ms        1  1.00MiB        0 B          -
   [1]
 
 -n limits every table.
@@ -105,13 +110,90 @@ Reports of ttnn, which ttnn-visualizer shows: db.sqlite. Three generations of it
       {
         "file": "v2.sqlite",
         "format": "ttnn_report",
+        "operation_count": 7,
+        "schema_version": null,
         "source": "ttnn_report",
         "complete": true,
         "refused": 0,
-        "schema_version": null,
-        "operation_count": 7,
         "duplicates": 0,
         "left_out": 0,
+        "errors": [
+          {
+            "rank": 0,
+            "operation": 7,
+            "operation_name": "ttnn.matmul",
+            "sort": "out_of_memory",
+            "summary": "out of memory: 512 MiB of dram, 42.67 MiB in each of 12 banks of 1021.56 MiB",
+            "message": "TT_THROW @ bank_manager.cpp:141: tt::exception\ninfo:\nOut of Memory: Not enough space to allocate 536870912 B DRAM buffer across 12 banks, where each bank needs to store 44739584 B, but bank size is only 1071181792 B"
+          }
+        ],
+        "findings": [
+          {
+            "what": "unused_at_peak",
+            "severity": "warning",
+            "verdict": "warning",
+            "text": "at the peak of l1 of device 0, 1 of 3 buffers held tensors that no later operation used: 64 KiB of each bank",
+            "about": {
+              "name": null,
+              "kind": null,
+              "device": null,
+              "pid": null,
+              "comm": null,
+              "ledger": null,
+              "phase": null
+            },
+            "figures": {
+              "count": 1,
+              "bank_bytes": 65536
+            },
+            "evidence": {},
+            "advice": []
+          },
+          {
+            "what": "never_released",
+            "severity": "warning",
+            "verdict": "warning",
+            "text": "ttnn.add left 3 buffers of 4 KiB in dram of device 0, 12 KiB of each bank, from operation 4 to 6; a leak, unless it is a cache or an output",
+            "about": {
+              "name": null,
+              "kind": null,
+              "device": null,
+              "pid": null,
+              "comm": null,
+              "ledger": null,
+              "phase": null
+            },
+            "figures": {
+              "count": 3,
+              "bank_bytes": 12288
+            },
+            "evidence": {
+              "first_operation": 4,
+              "last_operation": 6
+            },
+            "advice": []
+          },
+          {
+            "what": "banks",
+            "severity": "note",
+            "verdict": "note",
+            "text": "the report does not say how many banks DRAM has; all cards with such an L1 have 12",
+            "about": {
+              "name": null,
+              "kind": null,
+              "device": null,
+              "pid": null,
+              "comm": null,
+              "ledger": null,
+              "phase": null
+            },
+            "figures": {
+              "banks": 12
+            },
+            "evidence": {},
+            "advice": []
+          }
+        ],
         "devices": [
           {
             "rank": 0,
@@ -313,39 +395,6 @@ Reports of ttnn, which ttnn-visualizer shows: db.sqlite. Three generations of it
             "trace_bank_bytes": 0,
             "cb_core_bytes": 262144
           }
-        ],
-        "errors": [
-          {
-            "rank": 0,
-            "operation": 7,
-            "operation_name": "ttnn.matmul",
-            "sort": "out_of_memory",
-            "summary": "out of memory: 512 MiB of dram, 42.67 MiB in each of 12 banks of 1021.56 MiB",
-            "message": "TT_THROW @ bank_manager.cpp:141: tt::exception\ninfo:\nOut of Memory: Not enough space to allocate 536870912 B DRAM buffer across 12 banks, where each bank needs to store 44739584 B, but bank size is only 1071181792 B"
-          }
-        ],
-        "findings": [
-          {
-            "figure": "Banks",
-            "reason": "banks",
-            "text": "the report does not say how many banks DRAM has; all cards with such an L1 have 12"
-          },
-          {
-            "figure": "Unused",
-            "reason": "unused_at_peak",
-            "count": 1,
-            "bank_bytes": 65536,
-            "text": "at the peak of l1 of device 0, 1 of 3 buffers held tensors that no later operation used: 64 KiB of each bank"
-          },
-          {
-            "first_operation": 4,
-            "last_operation": 6,
-            "figure": "Never released",
-            "reason": "never_released",
-            "count": 3,
-            "bank_bytes": 12288,
-            "text": "ttnn.add left 3 buffers of 4 KiB in dram of device 0, 12 KiB of each bank, from operation 4 to 6; a leak, unless it is a cache or an output"
-          }
         ]
       }
     ]
@@ -428,14 +477,14 @@ As phases. Nobody saw what an operation used before it ended, so the peak may be
   $ tidemark phases v2.sqlite
   operations (v2.sqlite)
   
-    Phase (MiB)                       Peak   Allocated       Freed      Change Peak so far      In use     L1 peak
-    1 ttnn.from_torch                    -           -           -      +12.00       12.00       12.00           -
-    2 ttnn.from_torch                    -           -           -      +12.00       24.00       24.00           -
-    3 ttnn.matmul                        -           -           -       +0.00       24.00       24.00           -
-    4 ttnn.add                           -           -           -       +0.05       24.05       24.05           -
-    5 ttnn.add                           -           -           -       +0.05       24.09       24.09           -
-    6 ttnn.add                           -           -           -       +0.05       24.14       24.14           -
-    7 ttnn.deallocate                    -           -           -       +0.00       24.14       24.14           -
+    Phase (MiB)        Peak  Allocated  Freed  Change  Peak so far  In use  L1 peak
+    1 ttnn.from_torch     -          -      -  +12.00        12.00   12.00        -
+    2 ttnn.from_torch     -          -      -  +12.00        24.00   24.00        -
+    3 ttnn.matmul         -          -      -   +0.00        24.00   24.00        -
+    4 ttnn.add            -          -      -   +0.05        24.05   24.05        -
+    5 ttnn.add            -          -      -   +0.05        24.09   24.09        -
+    6 ttnn.add            -          -      -   +0.05        24.14   24.14        -
+    7 ttnn.deallocate     -          -      -   +0.00        24.14   24.14        -
   
     Fits so far, and the rest is not known: the peak is 0.20% of the device's 12 GiB (as all cards with such an L1 have); 11.98 GiB stay free
   $ tidemark phases reports/17 | head -n 1
@@ -444,13 +493,13 @@ As phases. Nobody saw what an operation used before it ended, so the peak may be
   $ tidemark phases no_device.sqlite
   tidemark phases: no_device.sqlite: it does not say how many banks DRAM has; tidemark info shows one bank
   [2]
-  $ tidemark info no_device.sqlite | sed -n '/^Banks/p;/^Peaks/,/^$/p'
-  Banks          the report does not say how many banks DRAM has, so only the bytes of one bank are known
-  Peaks  kind        one bank           bytes   of it  banks   all banks  buffers      at end   after
-  0      dram         2.01MiB       2,109,440       -      -           -        5     2.01MiB       6  ttnn.add
-  0      l1         104.00KiB         106,496       -      -           -        3         0 B       5  ttnn.add
-  0      l1_small     2.00KiB           2,048       -      -           -        1     2.00KiB       3  ttnn.matmul
-  0      trace      128.00KiB         131,072       -      -           -        1   128.00KiB       5  ttnn.add
+  $ tidemark info no_device.sqlite | sed -n "/banks DRAM/p;/^Peaks/,/^$/p"
+    note     the report does not say how many banks DRAM has, so only the bytes of one bank are known
+  Peaks  kind       one bank      bytes  of it  banks  all banks  buffers     at end  after
+      0  dram        2.01MiB  2,109,440  -      -              -        5    2.01MiB      6  ttnn.add
+      0  l1        104.00KiB    106,496  -      -              -        3        0 B      5  ttnn.add
+      0  l1_small    2.00KiB      2,048  -      -              -        1    2.00KiB      3  ttnn.matmul
+      0  trace     128.00KiB    131,072  -      -              -        1  128.00KiB      5  ttnn.add
   
 
 Rows that make no sense are refused, with their number; the rest is shown.
@@ -472,36 +521,45 @@ Rows that make no sense are refused, with their number; the rest is shown.
   < Operations     v2.sqlite: 7 operations, 1 device
   ---
   > Operations     bad.sqlite: 7 operations, 1 device
-  16c16
-  < 0      l1_small     2.00KiB           2,048    7.7%     64   128.00KiB        1     2.00KiB       3  ttnn.matmul
+  13c13
+  <     0  l1_small    2.00KiB      2,048   7.7%     64  128.00KiB        1    2.00KiB      3  ttnn.matmul
   ---
-  > 0      l1_small     2.00KiB           2,048    7.7%     64   128.00KiB        1     2.00KiB       3  ?[2J?
-  31c31
-  <     64.00KiB         65,536      1400000      3  ttnn.matmul                 4      12  [1, 1, 512, 2048] BFLOAT16 TILE
+  >     0  l1_small    2.00KiB      2,048   7.7%     64  128.00KiB        1    2.00KiB      3  ?[2J?
+  27,30c27,30
+  <   one bank   bytes  address  since               last use  tensor
+  <   64.00KiB  65,536  1400000      3  ttnn.matmul         4      12  [1, 1, 512, 2048] BFLOAT16 TILE
+  <   32.00KiB  32,768  1300000      4  ttnn.add            -       -  -
+  <    8.00KiB   8,192  1200000      5  ttnn.add            -       -  -
   ---
-  >     64.00KiB         65,536      1400000      3  ?[2J?                       4      12  [1, 1, 512, 2048] BFLOAT16 TILE
-  35c35
+  >   one bank   bytes  address  since            last use  tensor
+  >   64.00KiB  65,536  1400000      3  ?[2J?            4      12  [1, 1, 512, 2048] BFLOAT16 TILE
+  >   32.00KiB  32,768  1300000      4  ttnn.add         -       -  -
+  >    8.00KiB   8,192  1200000      5  ttnn.add         -       -  -
+  32c32
   < Alive in l1_small of device 0 after operation 3 ttnn.matmul
   ---
   > Alive in l1_small of device 0 after operation 3 ?[2J?
-  38c38
-  <      2.00KiB          2,048      1480000      3  ttnn.matmul                 -       -  -
+  34,35c34,35
+  <   one bank  bytes  address  since               last use  tensor
+  <    2.00KiB  2,048  1480000      3  ttnn.matmul  -         -       -
   ---
-  >      2.00KiB          2,048      1480000      3  ?[2J?                       -       -  -
-  47,48c47
-  < 3         ttnn.matmul                      1 ms        4    2.00MiB   64.00KiB  256.00KiB
-  < 4         ttnn.add                       200 us        6    2.00MiB   96.00KiB   16.00KiB
+  >   one bank  bytes  address  since         last use  tensor
+  >    2.00KiB  2,048  1480000      3  ?[2J?  -         -       -
+  44,45c44
+  <         3  ttnn.matmul          1 ms        4  2.00MiB   64.00KiB  256.00KiB
+  <         4  ttnn.add           200 us        6  2.00MiB   96.00KiB   16.00KiB
   ---
-  > 3         ?[2J?                            1 ms        4    2.00MiB   64.00KiB  256.00KiB
-  49a49
-  > 4         ttnn.add                       200 us        6    2.00MiB   96.00KiB          -
+  >         3  ?[2J?                1 ms        4  2.00MiB   64.00KiB  256.00KiB
+  46a46
+  >         4  ttnn.add           200 us        6  2.00MiB   96.00KiB          -
   [1]
   $ $DATADIR/ttnn/make_report 2 view.sqlite "DROP TABLE buffers" \
   >   "CREATE VIEW buffers AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS operation_id FROM c"
-  $ tidemark info view.sqlite | head -n 2
+  $ tidemark info view.sqlite | head -n 3
   view.sqlite: buffers is not a table but computed by the file: it is not read
   Operations     view.sqlite: 7 operations, 1 device
-  No buffers     the report has no table of buffers, so the memory in use is unknown
+    error    operation 7 in ttnn.matmul: out of memory: 512 MiB of dram, 42.67 MiB in each of 12 banks of 1021.56 MiB
+    warning  the report has no table of buffers, so the memory in use is unknown
   $ $DATADIR/ttnn/make_report 2 virtual.sqlite "DROP TABLE operations" \
   >   "CREATE VIRTUAL TABLE operations USING fts5(operation_id, name)"
   $ tidemark info virtual.sqlite | head -n 1
@@ -515,7 +573,7 @@ Another database, a file that is cut off, and one with wrong bytes in it.
   other.sqlite: an SQLite database, but not a report of ttnn: it has neither the table operations nor buffers
   [2]
   $ tidemark phases other.sqlite
-  tidemark phases: other.sqlite: an SQLite database, but not a report of ttnn: it has neither the table operations nor buffers
+  other.sqlite: an SQLite database, but not a report of ttnn: it has neither the table operations nor buffers
   [2]
   $ head -c 42000 v3.sqlite > cut.sqlite
   $ tidemark info cut.sqlite 2>&1 | grep -e 'is cut off' -e '^Operations'
@@ -556,6 +614,17 @@ after it was killed.
   True
   Operations     killed/db.sqlite: 8 operations, 1 device, schema 3.3
   ['db.sqlite', 'db.sqlite-wal']
+
+The copy that SQLite opens is private and leaves nothing behind, whatever the file is.
+
+  $ mkdir copies
+  $ for file in head.sqlite cut.sqlite damaged.sqlite other.sqlite packed.gz wal/db.sqlite killed/db.sqlite v3.sqlite; do
+  >   TMPDIR=$PWD/copies tidemark info $file > out 2>&1
+  > done
+  $ ls -A copies
+  $ TMPDIR=$PWD/none tidemark info v3.sqlite
+  v3.sqlite: cannot be copied to */none: No such file or directory; TMPDIR can name another folder (glob)
+  [2]
 
 A program that writes it is not disturbed: no lock is taken. That it writes is said.
 

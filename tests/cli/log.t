@@ -7,42 +7,41 @@ Profiling logs. Without a file there is a small one, and it is said that it is n
                  debug log of a program that prints its circular buffers or kernels; 30 records about memory
   
   Errors: 2 (repeated lines count once)
-  time              line  lines  what
-  12:00:00.500        27      2  static buffers clash with L1 buffers: circular buffers of program 7
-                                 on cores 0-0 to 7-7 end at 171200, the lowest L1 buffer is at 150000
-  12:00:00.500        32      1  wrong results: 2,041 values are not the expected ones
+          time  line  lines  what
+  12:00:00.500    27      2  static buffers clash with L1 buffers: circular buffers of program 7 on
+                             cores 0-0 to 7-7 end at 171200, the lowest L1 buffer is at 150000
+  12:00:00.500    32      1  wrong results: 2,041 values are not the expected ones
   
   Circular buffers (lines that allocate, reserve, push, wait, pop; fullest: tiles on one core)
-                 tiles  size/core  cores  reserve     push     wait      pop fullest  stalls  longest
-  CB0                4   16.00KiB     64        1        1        0        0       4       0     0 ns
-  CB1                4   16.00KiB     64        3        3        2        2       4       3    52 us
-  CB2                4   16.00KiB     64        0        0        0        0       -       -        -
-  CB16               4   16.00KiB     64        0        0        0        0       -       -        -
+        tiles  size/core  cores  reserve  push  wait  pop  fullest  stalls  longest
+  CB0       4   16.00KiB     64        1     1     0    0        4       0     0 ns
+  CB1       4   16.00KiB     64        3     3     2    2        4       3    52 us
+  CB2       4   16.00KiB     64        0     0     0    0        -       -        -
+  CB16      4   16.00KiB     64        0     0     0    0        -       -        -
   
   Pressure
-  CB1 miss rate     75.0 %  MEDIUM   from sizes, not observed
-  CB utilization   100.0 %  LOW      observed: the fullest moment of each
-  stalls            50.0 %           observed: reserves and waits that had to wait
-  share of L1        4.7 %           circular buffers of a core, of the L1 for buffers
+  CB1 miss rate   75.0%, MEDIUM                   from sizes, not observed
+  CB utilization  100.0%, LOW                     observed: the fullest moment of each
+  stalls          50.0%                           observed: reserves and waits that had to wait
+  share of L1     4.7%                            circular buffers of a core, of the L1 for buffers
+  pressure score  75 of 100, thrashing risk HIGH  heuristic: the largest of miss rate, stalls and share of L1
   circular buffers 64 KiB in each core
-  pressure score      75    HIGH     heuristic: the largest of miss rate, stalls and share of L1
-  thrashing risk   HIGH
-  verification     14343 of 16384 values passed (87.5 %)
+  verification: 14343 of 16384 values passed (87.5%)
   
-  Kernels                           started    ended   in all  longest       code
-  reader                                  1        1    21 ms    21 ms          -
-  compute                                 1        1    19 ms    19 ms          -
+  Kernels  started  ended  in all  longest  code
+  reader         1      1   21 ms    21 ms     -
+  compute        1      1   19 ms    19 ms     -
   
   Buffers (sizes asked for)
-     process  device  kind         allocs     frees       peak     at line     at end  unmatched
-        4242       0  dram              2         0  128.00KiB           5  128.00KiB          0
+  process  device  kind  allocs  frees       peak  at line     at end  unmatched
+  4242          0  dram       2      0  128.00KiB        5  128.00KiB          0
   
   Timeline (from 12:00:00.300, 4 ms a column)
-  memory   |█                                                  | at most 2 records
-  CB       |█                           █▆▆▄                   | at most 4 records
-  kernels  |                           █    █                  | at most 2 records
-  errors   |                                                  █| at most 2 records
-  dram     |███████████████████████████████████████████████████| at most 128 KiB
+  memory          |█                                                  | at most 2
+  CB              |█                           █▆▆▄                   | at most 4
+  kernels         |                           █    █                  | at most 2
+  errors          |                                                  █| at most 2
+  dram            |███████████████████████████████████████████████████| at most 128 KiB
 
 A stock log: three failures, each of which stands in it twice; and what such a log cannot tell.
 
@@ -50,48 +49,44 @@ A stock log: three failures, each of which stands in it twice; and what such a l
   $ tidemark log demo.log
   Log            demo.log: 50 lines, 5.58 KiB, 07:36:20.265 to 07:36:20.274
                  stock log of the runtime; 6 records about memory
-  Not in it      circular buffers and ordinary buffers: the runtime prints no line when it allocates
-                 them. TT_METAL_SHM_VERBOSE=1 adds the sizes of buffers, debug lines of the program
-                 itself add circular buffers.
+  Not in it      circular buffers and ordinary buffers: the runtime prints no line when it allocates them. TT_METAL_SHM_VERBOSE=1 adds the sizes of buffers, debug lines of the program itself add circular buffers.
   
   Errors: 3 (repeated lines count once)
-  time              line  lines  what
-  07:36:20.265        31      2  out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of
-                                 1022.91 MiB; free 1022.83 MiB, in one piece 1022.83 MiB; it would not
-                                 fit an empty bank
-  07:36:20.269        33      2  out of memory: 256 MiB of l1, 3642 KiB in each of 72 banks of 1.30
-                                 MiB; free 1.21 MiB, in one piece 1.21 MiB; it would not fit an empty
-                                 bank
-  07:36:20.274        35      2  static buffers beyond the end of L1: circular buffers on cores 0-0 to
-                                 1-1 end at 1948864, L1 ends at 1499136
+          time  line  lines  what
+  07:36:20.265    31      2  out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of 1022.91
+                             MiB; free 1022.83 MiB, in one piece 1022.83 MiB; it would not fit an
+                             empty bank
+  07:36:20.269    33      2  out of memory: 256 MiB of l1, 3642 KiB in each of 72 banks of 1.30 MiB;
+                             free 1.21 MiB, in one piece 1.21 MiB; it would not fit an empty bank
+  07:36:20.274    35      2  static buffers beyond the end of L1: circular buffers on cores 0-0 to 1-1
+                             end at 1948864, L1 ends at 1499136
   
   Timeline (from 07:36:20.265, 1 ms a column)
-  errors   |█   █    █| at most 1 record
+  errors          |█   █    █| at most 1
 
 The runtime's debug log, with its lines about shared memory.
 
   $ tidemark log debug.log
   Log            debug.log: 103 lines, 15.07 KiB, 07:37:02.307 to 07:37:02.400
                  stock log of the runtime, with debug lines; 12 records about memory
-  Not in it      circular buffers, and the addresses of buffers: the runtime prints no line about
-                 them. Debug lines of the program itself can.
+  Not in it      circular buffers, and the addresses of buffers: the runtime prints no line about them. Debug lines of the program itself can.
   
   Errors: 1 (repeated lines count once)
-  time              line  lines  what
-  07:37:02.394        90      2  out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of
-                                 1022.91 MiB; free 1022.91 MiB, in one piece 1022.91 MiB; it would not
-                                 fit an empty bank
+          time  line  lines  what
+  07:37:02.394    90      2  out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of 1022.91
+                             MiB; free 1022.91 MiB, in one piece 1022.91 MiB; it would not fit an
+                             empty bank
   
   Buffers (sizes asked for)
-     process  device  kind         allocs     frees       peak     at line     at end  unmatched
-       27310       0  dram              1         1   64.00MiB          81        0 B          0
-       27310       0  l1                1         1    2.00MiB          85        0 B          0
+  process  device  kind  allocs  frees      peak  at line  at end  unmatched
+  27310         0  dram       1      1  64.00MiB       81     0 B          0
+  27310         0  l1         1      1   2.00MiB       85     0 B          0
   
   Timeline (from 07:37:02.392, 1 ms a column)
-  memory   |███     █| at most 1 record
-  errors   |  █      | at most 1 record
-  dram     |███      | at most 64 MiB
-  l1       | ████████| at most 2 MiB
+  memory          |███     █| at most 1
+  errors          |  █      | at most 1
+  dram            |███      | at most 64 MiB
+  l1              | ████████| at most 2 MiB
 
 An allocation server's log, with its list of what remains; marks in any encoding.
 
@@ -102,35 +97,35 @@ An allocation server's log, with its list of what remains; marks in any encoding
   Errors: 0
   
   Buffers (sizes asked for)
-     process  device  kind         allocs     frees       peak     at line     at end  unmatched
-       12345       0  l1                2         2   16.00MiB           2        0 B          0
-       12345       0  unknown           0         1        0 B           -        0 B          1
-       12345       1  dram              1         0   12.00KiB           7   12.00KiB          0
-           -       0  cb                1         0    1.50MiB           8    1.50MiB          0
+  process  device  kind     allocs  frees      peak  at line    at end  unmatched
+  12345         0  l1            2      2  16.00MiB        2       0 B          0
+  12345         0  unknown       0      1       0 B        -       0 B          1
+  12345         1  dram          1      0  12.00KiB        7  12.00KiB          0
+  -             0  cb            1      0   1.50MiB        8   1.50MiB          0
   
   Remaining buffers, as the server listed them last
-  device  kind        buffers      bytes
-       1  dram              1   12.00KiB
+  device  kind  buffers     bytes
+       1  dram        1  12.00KiB
   
   Timeline (no times in the log: by line, from 2, 1 line a column)
-  memory   |███████| at most 1 record
-  dram     |     ██| at most 12 KiB
-  l1       |████   | at most 16 MiB
+  memory          |███████| at most 1
+  dram            |     ██| at most 12 KiB
+  l1              |████   | at most 16 MiB
   $ iconv -f UTF-8 -t ASCII//TRANSLIT -c server.log | tidemark log --limit 2 - | sed -n '/^Buffers/,$p'
   Buffers (sizes asked for)
-     process  device  kind         allocs     frees       peak     at line     at end  unmatched
-       12345       0  l1                2         2   16.00MiB           2        0 B          0
-       12345       0  unknown           0         1        0 B           -        0 B          1
-  ... and 2 more
+  process  device  kind     allocs  frees      peak  at line  at end  unmatched
+  12345         0  l1            2      2  16.00MiB        2     0 B          0
+  12345         0  unknown       0      1       0 B        -     0 B          1
+    and 2 more
   
   Remaining buffers, as the server listed them last
-  device  kind        buffers      bytes
-       1  dram              1   12.00KiB
+  device  kind  buffers     bytes
+       1  dram        1  12.00KiB
   
   Timeline (no times in the log: by line, from 2, 1 line a column)
-  memory   |███████| at most 1 record
-  dram     |     ██| at most 12 KiB
-  l1       |████   | at most 16 MiB
+  memory          |███████| at most 1
+  dram            |     ██| at most 12 KiB
+  l1              |████   | at most 16 MiB
 
 Memory states of tt-mlir, from a run on several hosts.
 
@@ -140,18 +135,18 @@ Memory states of tt-mlir, from a run on several hosts.
   
   Errors: 0
   
-  Operations                          times   in all  longest
-  TypecastOp                              1        -        -
+  Operations  times  in all  longest
+  TypecastOp      1       -        -
   
   Memory states (in each bank, at the peak)
-  rank  kind        states  banks       size  allocated    largest  least
-                                                              free  largest    at operation
-  0     dram             1     12 1022.93MiB   12.50MiB 1010.43MiB 1010.43MiB  TypecastOp
-  0     l1_small         1     64   32.00KiB        0 B   32.00KiB   32.00KiB  TypecastOp
+  rank  kind      states  banks        size  allocated     largest       least
+                                                              free     largest  at operation
+  0     dram           1     12  1022.93MiB   12.50MiB  1010.43MiB  1010.43MiB  TypecastOp
+  0     l1_small       1     64    32.00KiB        0 B    32.00KiB    32.00KiB  TypecastOp
   
   Timeline (no times in the log: by line, from 1, 1 line a column)
-  memory   | ##| at most 1 record
-  kernels  |#  | at most 1 record
+  memory          | ##| at most 1
+  kernels         |#  | at most 1
 
 A program that prints its circular buffers, before and after its repair.
 
@@ -171,28 +166,28 @@ A program that prints its circular buffers, before and after its repair.
   A              customer.log: 9 lines; debug log of a program that prints its circular buffers or kernels
   B              fixed.log: 9 lines; debug log of a program that prints its circular buffers or kernels
   
-                                              A              B          B - A
-  errors                                      1              0             -1
-  wrong results                               1              0             -1
-  A tiles                                    16             16              =
-  B tiles                                    16             16              =
-  CB0 tiles                                   4              4              =
-  CB0 size per core                      16 KiB         16 KiB              =
-  CB1 tiles                                   4             16            +12
-  CB1 size per core                      16 KiB         64 KiB        +48 KiB
-  CB1 fullest, tiles                          1              1              =
-  CB1 stalls                                  1              0             -1
-  CB1 stalled in all                      12 us           0 ns         -12 us
-  CB2 tiles                                   4              4              =
-  CB2 size per core                      16 KiB         16 KiB              =
-  CB16 tiles                                  4              4              =
-  CB16 size per core                     16 KiB         16 KiB              =
-  circular buffers, per core             64 KiB        112 KiB        +48 KiB
-  CB1 miss rate                          75.0 %          0.0 %        -75.0 %
-  CB utilization                         25.0 %          6.2 %        -18.8 %
-  stalls                                 50.0 %          0.0 %        -50.0 %
-  pressure score                             75              0            -75
-  values that passed                     87.5 %        100.0 %        +12.5 %
+                                   A        B    B - A
+  errors                           1        0       -1
+  wrong results                    1        0       -1
+  A tiles                         16       16       +0
+  B tiles                         16       16       +0
+  CB0 tiles                        4        4       +0
+  CB0 size per core           16 KiB   16 KiB     +0 B
+  CB1 tiles                        4       16      +12
+  CB1 size per core           16 KiB   64 KiB  +48 KiB
+  CB1 fullest, tiles               1        1       +0
+  CB1 stalls                       1        0       -1
+  CB1 stalled in all           12 us     0 ns   -12 us
+  CB2 tiles                        4        4       +0
+  CB2 size per core           16 KiB   16 KiB     +0 B
+  CB16 tiles                       4        4       +0
+  CB16 size per core          16 KiB   16 KiB     +0 B
+  circular buffers, per core  64 KiB  112 KiB  +48 KiB
+  CB1 miss rate                75.0%     0.0%   -75.0%
+  CB utilization               25.0%     6.2%   -18.8%
+  stalls                       50.0%     0.0%   -50.0%
+  pressure score                  75        0      -75
+  values that passed           87.5%   100.0%   +12.5%
   $ tidemark log --compare customer.log customer.log | tail -1
   The two logs say the same.
   $ tidemark log fixed.log customer.log | sed -n '1,/^Pressure .2/p'
@@ -202,31 +197,48 @@ A program that prints its circular buffers, before and after its repair.
                  debug log of a program that prints its circular buffers or kernels; 14 records about memory
   
   Errors: 1 (repeated lines count once)
-  time              line  lines  what
-  -                    9      1  [2] wrong results: 2,041 values are not the expected ones
+  time  line  lines  what
+     -     9      1  [2] wrong results: 2,041 values are not the expected ones
   
   Circular buffers (lines that allocate, reserve, push, wait, pop; fullest: tiles on one core)
-                 tiles  size/core  cores  reserve     push     wait      pop fullest  stalls  longest
-  [1] CB0            4   16.00KiB      -        0        0        0        0       -       -        -
-  [1] CB1           16   64.00KiB      -        1        1        1        1       1       0     0 ns
-  [1] CB2            4   16.00KiB      -        0        0        0        0       -       -        -
-  [1] CB16           4   16.00KiB      -        0        0        0        0       -       -        -
-  [2] CB0            4   16.00KiB      -        0        0        0        0       -       -        -
-  [2] CB1            4   16.00KiB      -        1        1        1        1       1       1    12 us
-  [2] CB2            4   16.00KiB      -        0        0        0        0       -       -        -
-  [2] CB16           4   16.00KiB      -        0        0        0        0       -       -        -
+            tiles  size/core  cores  reserve  push  wait  pop  fullest  stalls  longest
+  [1] CB0       4   16.00KiB      -        0     0     0    0        -       -        -
+  [1] CB1      16   64.00KiB      -        1     1     1    1        1       0     0 ns
+  [1] CB2       4   16.00KiB      -        0     0     0    0        -       -        -
+  [1] CB16      4   16.00KiB      -        0     0     0    0        -       -        -
+  [2] CB0       4   16.00KiB      -        0     0     0    0        -       -        -
+  [2] CB1       4   16.00KiB      -        1     1     1    1        1       1    12 us
+  [2] CB2       4   16.00KiB      -        0     0     0    0        -       -        -
+  [2] CB16      4   16.00KiB      -        0     0     0    0        -       -        -
   
-  Pressure [1]
-  CB1 miss rate      0.0 %  LOW      from sizes, not observed
-  CB utilization     6.2 %  HIGH     observed: the fullest moment of each
-  stalls             0.0 %           observed: reserves and waits that had to wait
-  share of L1      unknown           needs sizes in bytes and the runtime's debug lines about L1
+  [1]
+  Pressure
+  CB1 miss rate   0.0%, LOW                                                             from sizes, not observed
+  CB utilization  6.2%, HIGH                                                            observed: the fullest moment of each
+  stalls          0.0%                                                                  observed: reserves and waits that had to wait
+  share of L1     unknown: needs sizes in bytes and the runtime's debug lines about L1  -
+  pressure score  0 of 100, thrashing risk LOW                                          heuristic: the largest of miss rate, stalls and share of L1
   circular buffers 112 KiB in each core, of 64 KiB that the program allows itself
-  pressure score       0    LOW      heuristic: the largest of miss rate, stalls and share of L1
-  thrashing risk   LOW
-  verification     16384 of 16384 values passed (100.0 %)
+  verification: 16384 of 16384 values passed (100.0%)
   
-  Pressure [2]
+  [2]
+  Pressure
+  CB1 miss rate   75.0%, MEDIUM                                                         from sizes, not observed
+  CB utilization  25.0%, HIGH                                                           observed: the fullest moment of each
+  stalls          50.0%                                                                 observed: reserves and waits that had to wait
+  share of L1     unknown: needs sizes in bytes and the runtime's debug lines about L1  -
+  pressure score  75 of 100, thrashing risk HIGH                                        heuristic: the largest of miss rate, stalls and share of L1
+  circular buffers 64 KiB in each core, of 64 KiB that the program allows itself
+  verification: 14343 of 16384 values passed (87.5%)
+  
+  Kernels     started  ended  in all  longest  code
+  [1] READER        1      1       -        -     -
+  [2] READER        1      1       -        -     -
+  
+  Timeline (no times in the log: by line, from 2, 1 line a column)
+  CB              |█ ▂▂▂▂  | at most 8
+  kernels         | █    █ | at most 2
+  errors          |       █| at most 1
 
 The machine-readable form.
 
@@ -258,11 +270,11 @@ Only the errors; no more rows than wanted.
                  stock log of the runtime; 6 records about memory
   
   Errors: 3 (repeated lines count once)
-  time              line  lines  what
-  07:36:20.265        31      2  out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of
-                                 1022.91 MiB; free 1022.83 MiB, in one piece 1022.83 MiB; it would not
-                                 fit an empty bank
-  ... and 2 more
+          time  line  lines  what
+  07:36:20.265    31      2  out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of 1022.91
+                             MiB; free 1022.83 MiB, in one piece 1022.83 MiB; it would not fit an
+                             empty bank
+    and 2 more
 
 A text about memory in unknown words is an error like the others, whole and once; the sentence of a neighbour is known.
 
@@ -282,14 +294,13 @@ A text about memory in unknown words is an error like the others, whole and once
                  stock log of the runtime; 5 records about memory
   
   Errors: 4 (repeated lines count once)
-  time              line  lines  what
-  07:36:20.274         1      2  about memory, in words that are not known: ttnn.concat: the output of
-                                 4 tensors exceeds L1 capacity by far, and nobody has listed these
-                                 words
-  07:36:20.274         5      1  about memory, in words that are not known: Out of Memory: the moon is
-                                 full
-  07:36:20.274         6      1  an operation needs more L1 than there is: 1.95 KiB, at most 1000 B
-  07:36:20.274         7      1  out of memory: 64 B of l1, 32 B in each of 2 banks
+          time  line  lines  what
+  07:36:20.274     1      2  about memory, in words that are not known: ttnn.concat: the output of 4
+                             tensors exceeds L1 capacity by far, and nobody has listed these words
+  07:36:20.274     5      1  about memory, in words that are not known: Out of Memory: the moon is
+                             full
+  07:36:20.274     6      1  an operation needs more L1 than there is: 1.95 KiB, at most 1000 B
+  07:36:20.274     7      1  out of memory: 64 B of l1, 32 B in each of 2 banks
   $ tidemark log --json words.log | /usr/bin/python3 -c '
   > import json, sys
   > log = json.load(sys.stdin)["log"]
@@ -324,12 +335,12 @@ Old releases printed the words with gaps, and each figure on a line of its own. 
   $ tidemark log --json gaps.log | /usr/bin/python3 -c '
   > import json, sys
   > for f in json.load(sys.stdin)["log"]["failures"]: print(f["line"], f["sort"], f["summary"] or f["text"])'
-  3 out_of_memory 142 MiB of dram, 17.75 MiB in each of 8 banks
-  10 clash circular buffers of program 12 on cores 0-0 to 7-7 end at 1200000, the lowest L1 buffer is at 1048576
-  16 other failed to reserve DRAM for the cache
-  17 other FATAL    | Always          - update_buffer: OVERLAY_BLOB is using more l1 memory than reserved (66196 > 65408)
-  19 other A shard would take more L1 than the 1 MB that is left
-  20 other ValueError: No available memory for the cache blocks.
+  3 out_of_memory out of memory: 142 MiB of dram, 17.75 MiB in each of 8 banks
+  10 clash static buffers clash with L1 buffers: circular buffers of program 12 on cores 0-0 to 7-7 end at 1200000, the lowest L1 buffer is at 1048576
+  16 other about memory, in words that are not known: failed to reserve DRAM for the cache
+  17 other about memory, in words that are not known: FATAL    | Always          - update_buffer: OVERLAY_BLOB is using more l1 memory than reserved (66196 > 65408)
+  19 other about memory, in words that are not known: A shard would take more L1 than the 1 MB that is left
+  20 other about memory, in words that are not known: ValueError: No available memory for the cache blocks.
 
 All kinds of places in which errors are met, and neighbours of the known words: each line is one error, with the figures it has.
 
@@ -387,16 +398,16 @@ All kinds of places in which errors are met, and neighbours of the known words: 
   22 1 other 1 0 0
   23 1 other 1 0 0
   $ sed -n '8,10p' variants.txt | tidemark log -e - | sed -n '/^time/,$p'
-  time              line  lines  what
-  -                    1      1  kernel segment too large for its region: at 4289725700:
-                                 TRISC2_LOCAL_DATA
-  -                    2      1  kernel segment too large for its region: TRISC1_CODE
-  -                    3      1  kernel segment too large for its region: too large by 1.20 KiB:
-                                 NCRISC_CODE
+  time  line  lines  what
+     -     1      1  kernel segment too large for its region: at 4289725700: TRISC2_LOCAL_DATA
+     -     2      1  kernel segment too large for its region: TRISC1_CODE
+     -     3      1  kernel segment too large for its region: too large by 1.20 KiB: NCRISC_CODE
 
 However long a text is, it is shown whole; beyond 16 KiB it is cut, and that shows.
 
   $ echo "RuntimeError: L1 is exhausted by $(seq -s ' ' 900) END" > long.log; tidemark log --json long.log | grep -o 'L1 is\|.......END'
+  L1 is
+  99 900 END
   L1 is
   99 900 END
   $ echo "RuntimeError: L1 is exhausted by $(seq -s ' ' 9000) END" > long.log; tidemark log --json long.log | grep -o '[.][.][.]"$\|END'
@@ -416,9 +427,9 @@ Results that are wrong are errors, too: the lines about single values are one, t
                  debug log of a program that prints its circular buffers or kernels; 6 records about memory
   
   Errors: 2 (repeated lines count once)
-  time              line  lines  what
-  -                    1      2  wrong results: Mismatch at index 12: expected 3, got 0
-  -                    3      2  wrong results: 2,041 values are not the expected ones
+  time  line  lines  what
+     -     1      2  wrong results: Mismatch at index 12: expected 3, got 0
+     -     3      2  wrong results: 2,041 values are not the expected ones
 
 A program on several cores names its grid and sums up its circular buffers, against a limit of its own.
 
@@ -429,18 +440,20 @@ A program on several cores names its grid and sums up its circular buffers, agai
   > .
   $ tidemark log grid.log | sed -n '/^Circular/,/^thrashing/p'
   Circular buffers (lines that allocate, reserve, push, wait, pop; fullest: tiles on one core)
-                 tiles  size/core  cores  reserve     push     wait      pop fullest  stalls  longest
-  CB0                5          -     56        0        0        0        0       -       -        -
-  CB1                4          -     56        0        0        0        0       -       -        -
+       tiles  size/core  cores  reserve  push  wait  pop  fullest  stalls  longest
+  CB0      5          -     56        0     0     0    0        -       -        -
+  CB1      4          -     56        0     0     0    0        -       -        -
   
   Pressure
-  CB1 miss rate     75.0 %  MEDIUM   from sizes, not observed; as many B tiles as A tiles were assumed
-  CB utilization   unknown           needs lines that push, and sizes in tiles
-  stalls           unknown           needs reserves or waits that say how long they waited
-  share of L1      unknown           needs sizes in bytes and the runtime's debug lines about L1
+  CB1 miss rate   75.0%, MEDIUM; as many B tiles as A tiles were assumed                from sizes, not observed
+  CB utilization  unknown: needs lines that push, and sizes in tiles                    -
+  stalls          unknown: needs reserves or waits that say how long they waited        -
+  share of L1     unknown: needs sizes in bytes and the runtime's debug lines about L1  -
+  pressure score  75 of 100, thrashing risk HIGH                                        heuristic: the largest of miss rate, stalls and share of L1
   circular buffers 116 KiB in each core, of 120 KiB that the program allows itself
-  pressure score      75    HIGH     heuristic: the largest of miss rate, stalls and share of L1
-  thrashing risk   HIGH
+  
+  Timeline (no times in the log: by line, from 3, 1 line a column)
+  CB              |█| at most 2
   $ tidemark log --json grid.log | /usr/bin/python3 -c '
   > import json, sys
   > file = json.load(sys.stdin)["log"]["files"][0]
@@ -455,19 +468,19 @@ Where the log does not say how large circular buffers are, the user can; what it
   > cb_push_back(1, 1)
   > .
   $ tidemark log bare.log | sed -n '/^CB1 /p;/^\*/p'
-  CB1                -          -      -        0        1        0        0       1       -        -
-  CB1 miss rate    unknown           needs the tiles of B and of CB1
+  CB1      -          -      -        0     1     0    0        1       -        -
+  CB1 miss rate   unknown: needs the tiles of B and of CB1                              -
   $ tidemark log --cb 0=9,1=4 --cb 2=6 bare.log | sed -n '/^Circular/,/^CB util/p'
   Circular buffers (lines that allocate, reserve, push, wait, pop; fullest: tiles on one core)
-                 tiles  size/core  cores  reserve     push     wait      pop fullest  stalls  longest
-  CB0                2          -      -        0        0        0        0       -       -        -
-  CB1*               4          -      -        0        1        0        0       1       -        -
-  CB2*               6          -      -        0        0        0        0       -       -        -
+        tiles  size/core  cores  reserve  push  wait  pop  fullest  stalls  longest
+  CB0       2          -      -        0     0     0    0        -       -        -
+  CB1*      4          -      -        0     1     0    0        1       -        -
+  CB2*      6          -      -        0     0     0    0        -       -        -
   * the number of tiles is not in the log: it was given with --cb
   
   Pressure
-  CB1 miss rate     75.0 %  MEDIUM   from sizes, not observed; as many B tiles as A tiles were assumed
-  CB utilization    25.0 %  HIGH     observed: the fullest moment of each
+  CB1 miss rate   75.0%, MEDIUM; as many B tiles as A tiles were assumed                from sizes, not observed
+  CB utilization  25.0%, HIGH                                                           observed: the fullest moment of each
   $ tidemark log --json --cb 0=9,1=4 bare.log | /usr/bin/python3 -c '
   > import json, sys
   > print([(c["index"], c["tiles"], c["tiles_given"]) for c in json.load(sys.stdin)["log"]["circular_buffers"]])'
@@ -533,18 +546,18 @@ The log of the Watcher: stacks, and what it caught.
                  log of the runtime's Watcher; 10 records about memory
   
   Errors: 2 (repeated lines count once)
-  time              line  lines  what
-  -                    3      1  a transfer beyond the end of a circular buffer
-  -                    7      2  stack overflow in a kernel: 256 B used of 256 B on cores 1-1 to 1-1:
-                                 tests/compute.cpp
+  time  line  lines  what
+     -     3      1  a transfer beyond the end of a circular buffer
+     -     7      2  stack overflow in a kernel: 256 B used of 256 B on cores 1-1 to 1-1:
+                     tests/compute.cpp
   
   Stacks of kernels, when they were fullest (as the Watcher saw them)
-  processor          used       size       free   at line  kernel
-  brisc                 -          -       64 B        10  tests/writer.cpp
-  trisc1            256 B      256 B        0 B         7  tests/compute.cpp
+  processor   used   size  free  at line  kernel
+  brisc          -      -  64 B       10  tests/writer.cpp
+  trisc1     256 B  256 B   0 B        7  tests/compute.cpp
   
   Timeline (no times in the log: by line, from 3, 1 line a column)
-  errors   |█   █| at most 1 record
+  errors          |█   █| at most 1
   $ tidemark log --json watcher.log | /usr/bin/python3 -c '
   > import json, sys
   > log = json.load(sys.stdin)["log"]
@@ -565,15 +578,14 @@ Several files are merged by time: the later file stands first on the command lin
                  stock log of the runtime; 2 records about memory
   
   Errors: 3 (repeated lines count once)
-  time              line  lines  what
-  07:36:20.265         1      1  [2] out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of
-                                 1022.91 MiB; free 1022.83 MiB, in one piece 1022.83 MiB; it would not
-                                 fit an empty bank
-  07:36:20.269         2      1  [2] out of memory: 256 MiB of l1, 3642 KiB in each of 72 banks of
-                                 1.30 MiB; free 1.21 MiB, in one piece 1.21 MiB; it would not fit an
-                                 empty bank
-  07:36:20.274         1      1  [1] static buffers beyond the end of L1: circular buffers on cores
-                                 0-0 to 1-1 end at 1948864, L1 ends at 1499136
+          time  line  lines  what
+  07:36:20.265     1      1  [2] out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of
+                             1022.91 MiB; free 1022.83 MiB, in one piece 1022.83 MiB; it would not fit
+                             an empty bank
+  07:36:20.269     2      1  [2] out of memory: 256 MiB of l1, 3642 KiB in each of 72 banks of 1.30
+                             MiB; free 1.21 MiB, in one piece 1.21 MiB; it would not fit an empty bank
+  07:36:20.274     1      1  [1] static buffers beyond the end of L1: circular buffers on cores 0-0 to
+                             1-1 end at 1948864, L1 ends at 1499136
 
 Colours, line ends of another system, bytes that are no text, and a line that is too long.
 
@@ -583,24 +595,23 @@ Colours, line ends of another system, bytes that are no text, and a line that is
                  debug log of a program that prints its circular buffers or kernels; 2 records about memory
   
   Errors: 1 (repeated lines count once)
-  time              line  lines  what
-  07:36:20.274         1      1  worker L1 size above its maximum: 9 B, at most 5 B
+          time  line  lines  what
+  07:36:20.274     1      1  worker L1 size above its maximum: 9 B, at most 5 B
   
   Circular buffers (lines that allocate, reserve, push, wait, pop; fullest: tiles on one core)
-                 tiles  size/core  cores  reserve     push     wait      pop fullest  stalls  longest
-  CB1                -          -      -        0        1        0        0       1       -        -
+       tiles  size/core  cores  reserve  push  wait  pop  fullest  stalls  longest
+  CB1      -          -      -        0     1     0    0        1       -        -
   
   Pressure
-  CB1 miss rate    unknown           needs the tiles of B and of CB1
-  CB utilization   unknown           needs lines that push, and sizes in tiles
-  stalls           unknown           needs reserves or waits that say how long they waited
-  share of L1      unknown           needs sizes in bytes and the runtime's debug lines about L1
-  pressure score   unknown
-  thrashing risk   unknown
+  CB1 miss rate   unknown: needs the tiles of B and of CB1                              -
+  CB utilization  unknown: needs lines that push, and sizes in tiles                    -
+  stalls          unknown: needs reserves or waits that say how long they waited        -
+  share of L1     unknown: needs sizes in bytes and the runtime's debug lines about L1  -
+  pressure score  unknown                                                               -
   
   Timeline (from 07:36:20.274, 1 ms a column)
-  CB       |█| at most 1 record
-  errors   |█| at most 1 record
+  CB              |█| at most 1
+  errors          |█| at most 1
   $ (head -c 400000 /dev/zero | tr '\0' x; echo; echo 'cb_push_back(1, 1)') | tidemark log - 2>&1 | head -4
   tidemark log: standard input:1:262145: the line is longer than 256 KiB: only its beginning was looked at
   Log            standard input: 2 lines, 390.64 KiB
@@ -632,13 +643,12 @@ A file that cannot be read does not keep the others from being read.
                  stock log of the runtime; 2 records about memory
   
   Errors: 2 (repeated lines count once)
-  time              line  lines  what
-  07:36:20.265         1      1  out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of
-                                 1022.91 MiB; free 1022.83 MiB, in one piece 1022.83 MiB; it would not
-                                 fit an empty bank
-  07:36:20.269         2      1  out of memory: 256 MiB of l1, 3642 KiB in each of 72 banks of 1.30
-                                 MiB; free 1.21 MiB, in one piece 1.21 MiB; it would not fit an empty
-                                 bank
+          time  line  lines  what
+  07:36:20.265     1      1  out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of 1022.91
+                             MiB; free 1022.83 MiB, in one piece 1022.83 MiB; it would not fit an
+                             empty bank
+  07:36:20.269     2      1  out of memory: 256 MiB of l1, 3642 KiB in each of 72 banks of 1.30 MiB;
+                             free 1.21 MiB, in one piece 1.21 MiB; it would not fit an empty bank
   [2]
   $ tidemark log -e /proc/self/mem late.log
   tidemark log: /proc/self/mem:1: cannot read on: Input/output error
@@ -648,9 +658,9 @@ A file that cannot be read does not keep the others from being read.
                  stock log of the runtime; 1 record about memory
   
   Errors: 1 (repeated lines count once)
-  time              line  lines  what
-  07:36:20.274         1      1  [2] static buffers beyond the end of L1: circular buffers on cores
-                                 0-0 to 1-1 end at 1948864, L1 ends at 1499136
+          time  line  lines  what
+  07:36:20.274     1      1  [2] static buffers beyond the end of L1: circular buffers on cores 0-0 to
+                             1-1 end at 1948864, L1 ends at 1499136
   [2]
   $ tidemark log --json /proc/self/mem late.log 2>/dev/null | grep '"complete"'
           "complete": false,
@@ -700,7 +710,7 @@ Records as they come, from standard input to its end.
   07:37:02.400        92  free          l1 2 MiB on device 0, process 27310
   $ tidemark log -f -e --json - < demo.log | /usr/bin/python3 -c '
   > import json, sys
-  > print([json.loads(line)["failure"]["sort"] for line in sys.stdin])'
+  > print([json.loads(line)["failure"]["what"] for line in sys.stdin])'
   ['out_of_memory', 'out_of_memory', 'beyond_l1']
 
 A file that is named twice counts once; one that is no text, or one endless line, is not called empty.
@@ -711,13 +721,12 @@ A file that is named twice counts once; one that is no text, or one endless line
                  stock log of the runtime; 2 records about memory
   
   Errors: 2 (repeated lines count once)
-  time              line  lines  what
-  07:36:20.265         1      1  out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of
-                                 1022.91 MiB; free 1022.83 MiB, in one piece 1022.83 MiB; it would not
-                                 fit an empty bank
-  07:36:20.269         2      1  out of memory: 256 MiB of l1, 3642 KiB in each of 72 banks of 1.30
-                                 MiB; free 1.21 MiB, in one piece 1.21 MiB; it would not fit an empty
-                                 bank
+          time  line  lines  what
+  07:36:20.265     1      1  out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of 1022.91
+                             MiB; free 1022.83 MiB, in one piece 1022.83 MiB; it would not fit an
+                             empty bank
+  07:36:20.269     2      1  out of memory: 256 MiB of l1, 3642 KiB in each of 72 banks of 1.30 MiB;
+                             free 1.21 MiB, in one piece 1.21 MiB; it would not fit an empty bank
   $ printf 'a\000b\n' > binary && tidemark log binary
   Log            binary: 1 line, 4 B
                  binary data, no log; 0 records about memory
@@ -745,13 +754,13 @@ A line about amounts that cannot be used costs one warning with its position; th
   Errors: 0
   
   Buffers (sizes asked for)
-     process  device  kind         allocs     frees       peak     at line     at end  unmatched
-           1       0  l1                1         0    4.00KiB           2    4.00KiB          0
-           5       0  unknown           0         1        0 B           -        0 B          1
+  process  device  kind     allocs  frees     peak  at line   at end  unmatched
+  1             0  l1            1      0  4.00KiB        2  4.00KiB          0
+  5             0  unknown       0      1      0 B        -      0 B          1
   
   Timeline (no times in the log: by line, from 2, 1 line a column)
-  memory   |█ █| at most 1 record
-  l1       |███| at most 4 KiB
+  memory          |█ █| at most 1
+  l1              |███| at most 4 KiB
   $ tidemark log --json amounts.log 2>/dev/null | grep -c '"refused_lines": 2'
   1
 
@@ -766,21 +775,21 @@ Tables are bounded. What is not shown is counted: rows that are there, and recor
 
   $ for i in $(seq 4100); do echo "kernel k$i started"; echo "kernel k$i finished in 5 us"; done > kernels.log
   $ tidemark log --limit 2 kernels.log | sed -n '/^Kernels/,/^$/p'
-  Kernels                           started    ended   in all  longest       code
-  k1                                      1        1     5 us     5 us          -
-  k2                                      1        1     5 us     5 us          -
-  ... and 4,094 more
+  Kernels  started  ended  in all  longest  code
+  k1             1      1    5 us     5 us     -
+  k2             1      1    5 us     5 us     -
+    and 4,094 more
   ... and 8 records about others: the table is full
   
   $ tidemark log --json --limit 2 kernels.log | sed -n '/"row_counts"/,/"dropped_records"/p'
       "row_counts": {
         "circular_buffers": 0,
         "kernels": 4096,
-        "operations": 0,
         "program_sizes": 0,
+        "operations": 0,
         "buffers": 0,
-        "remaining": 0,
         "memory_states": 0,
+        "remaining": 0,
         "stacks": 0
       },
       "dropped_records": 8,

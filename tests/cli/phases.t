@@ -5,45 +5,44 @@ Training phases: logs of tt-train, ledgers, charts.
   tinyllama (memory_efficient) (tinyllama.log:4)
     Number of parameters: 969,369,600
   
-    Phase (MiB)                       Peak   Allocated       Freed      Change Peak so far      In use     L1 peak
-    MODEL_CREATION                1,863.25    1,863.25        0.00   +1,863.25    1,863.25    1,863.25        0.00
-    OPTIMIZER_CREATION            3,708.76    3,708.76        0.00   +3,708.76    5,572.01    5,572.01        0.00
-    FORWARD_PASS                    996.35   21,043.10   20,850.15     +192.95    6,568.36    5,764.96        0.88
-    BACKWARD_PASS                 2,513.69   61,220.41   59,557.34   +1,663.07    8,278.65    7,428.04        0.92
+    Phase (MiB)             Peak  Allocated      Freed     Change  Peak so far    In use  L1 peak
+    MODEL_CREATION      1,863.25   1,863.25       0.00  +1,863.25     1,863.25  1,863.25     0.00
+    OPTIMIZER_CREATION  3,708.76   3,708.76       0.00  +3,708.76     5,572.01  5,572.01     0.00
+    FORWARD_PASS          996.35  21,043.10  20,850.15    +192.95     6,568.36  5,764.96     0.88
+    BACKWARD_PASS       2,513.69  61,220.41  59,557.34  +1,663.07     8,278.65  7,428.04     0.92
   
-    Size (MiB)                    Measured    Expected  Difference
-    Model parameters              1,863.25    1,848.93      +0.77%
-    Optimizer state               3,708.76    3,697.85      +0.29%
-    Gradients                     1,856.03    1,848.93      +0.38%
-    Activations                     192.95
-    Gradients overhead            2,513.69  peak of the backward pass above its start
-    Other                            25.23  peak less expected model and optimizer, activations and overhead
-    Peak DRAM                     8,278.65
+    Size (MiB)          Measured  Expected  Difference
+    Model parameters    1,863.25  1,848.93      +0.77%
+    Optimizer state     3,708.76  3,697.85      +0.29%
+    Gradients           1,856.03  1,848.93      +0.38%
+    Activations           192.95         -           -
+    Gradients overhead  2,513.69         -           -  peak of the backward pass above its start
+    Other                  25.23         -           -  peak less expected model and optimizer, activations and overhead
+    Peak DRAM           8,278.65         -           -
   
     Fits: the peak is 67.37% of the device's 12 GiB (from the log); 3.92 GiB stay free
   
   tinyllama (default) (tinyllama.log:27)
     Number of parameters: 969,369,600
   
-    Phase (MiB)                       Peak   Allocated       Freed      Change Peak so far      In use     L1 peak
-    MODEL_CREATION                1,863.25    1,863.25        0.00   +1,863.25    1,863.25    1,863.25        0.00
-    OPTIMIZER_CREATION            3,708.63    3,708.63        0.00   +3,708.63    5,571.88    5,571.88        0.00
-    FORWARD_PASS                 10,019.39   20,512.77   10,876.75   +9,636.02   15,591.27   15,207.89        0.88
-    BACKWARD_PASS                   458.75   43,018.22   50,799.09   -7,780.87   15,666.65    7,427.02        0.92
+    Phase (MiB)              Peak  Allocated      Freed     Change  Peak so far     In use  L1 peak
+    MODEL_CREATION       1,863.25   1,863.25       0.00  +1,863.25     1,863.25   1,863.25     0.00
+    OPTIMIZER_CREATION   3,708.63   3,708.63       0.00  +3,708.63     5,571.88   5,571.88     0.00
+    FORWARD_PASS        10,019.39  20,512.77  10,876.75  +9,636.02    15,591.27  15,207.89     0.88
+    BACKWARD_PASS          458.75  43,018.22  50,799.09  -7,780.87    15,666.65   7,427.02     0.92
   
-    Size (MiB)                    Measured    Expected  Difference
-    Model parameters              1,863.25    1,848.93      +0.77%
-    Optimizer state               3,708.63    3,697.85      +0.29%
-    Gradients                     1,855.14    1,848.93      +0.34%
-    Activations                   9,636.02
-    Gradients overhead              458.75  peak of the backward pass above its start
-    Other                            25.10  peak less expected model and optimizer, activations and overhead
-    Peak DRAM                    15,666.65
+    Size (MiB)           Measured  Expected  Difference
+    Model parameters     1,863.25  1,848.93      +0.77%
+    Optimizer state      3,708.63  3,697.85      +0.29%
+    Gradients            1,855.14  1,848.93      +0.34%
+    Activations          9,636.02         -           -
+    Gradients overhead     458.75         -           -  peak of the backward pass above its start
+    Other                   25.10         -           -  peak less expected model and optimizer, activations and overhead
+    Peak DRAM           15,666.65         -           -
   
     Does not fit: the peak is 127.50% of the device's 12 GiB (from the log); 3.30 GiB too much
     What would help, if activations shrink in proportion and nothing else grows:
-      gradient checkpointing (memory_efficient): fits if at most 64.9% of the activations are kept;
-        with none of them the peak is 5.89 GiB
+      gradient checkpointing (memory_efficient): fits if at most 64.9% of the activations are kept; with none of them the peak is 5.89 GiB
         measured: 'tinyllama (memory_efficient)' keeps 2.0% and its peak is 8.08 GiB
       smaller batch: with 1/2 of it the peak is 10.59 GiB
       gradient accumulation: the same peak with the whole batch in 2 steps
@@ -54,25 +53,25 @@ With micro-batches.
   summary 1 (standard input:4)
     Number of parameters: 124,439,808
   
-    Phase (MiB)                       Peak   Allocated       Freed      Change Peak so far      In use     L1 peak
-    MODEL_CREATION                  240.00      240.00        0.00     +240.00      240.00      240.00        0.75
-    OPTIMIZER_CREATION              476.00      480.00        4.00     +476.00      716.00      716.00        0.75
-    FORWARD_PASS_micro_0            900.00    1,200.00      400.00     +800.00    1,616.00    1,516.00        0.75
-    BACKWARD_PASS_micro_0           350.00    2,000.00    2,560.00     -560.00    1,866.00      956.00        0.75
-    FORWARD_PASS_micro_1            910.00    1,200.00      390.00     +810.00    1,866.00    1,766.00        0.75
-    BACKWARD_PASS_micro_1           340.00    1,900.00    2,710.00     -810.00    2,106.00      956.00        0.75
-    FIRST_ITERATION_COMPLETE         10.00       10.00       10.00       +0.00    2,106.00      956.00        0.75
-    FORWARD_PASS, all 2             910.00    2,400.00      790.00   +1,610.00    1,866.00    1,766.00        0.75
-    BACKWARD_PASS, all 2            350.00    3,900.00    5,270.00   -1,370.00    2,106.00      956.00        0.75
+    Phase (MiB)                 Peak  Allocated     Freed     Change  Peak so far    In use  L1 peak
+    MODEL_CREATION            240.00     240.00      0.00    +240.00       240.00    240.00     0.75
+    OPTIMIZER_CREATION        476.00     480.00      4.00    +476.00       716.00    716.00     0.75
+    FORWARD_PASS_micro_0      900.00   1,200.00    400.00    +800.00     1,616.00  1,516.00     0.75
+    BACKWARD_PASS_micro_0     350.00   2,000.00  2,560.00    -560.00     1,866.00    956.00     0.75
+    FORWARD_PASS_micro_1      910.00   1,200.00    390.00    +810.00     1,866.00  1,766.00     0.75
+    BACKWARD_PASS_micro_1     340.00   1,900.00  2,710.00    -810.00     2,106.00    956.00     0.75
+    FIRST_ITERATION_COMPLETE   10.00      10.00     10.00      +0.00     2,106.00    956.00     0.75
+    FORWARD_PASS, all 2       910.00   2,400.00    790.00  +1,610.00     1,866.00  1,766.00     0.75
+    BACKWARD_PASS, all 2      350.00   3,900.00  5,270.00  -1,370.00     2,106.00    956.00     0.75
   
-    Size (MiB)                    Measured    Expected  Difference
-    Model parameters                240.00      237.35      +1.12%
-    Optimizer state                 476.00      474.70      +0.27%
-    Gradients                       240.00      237.35      +1.12%
-    Activations                     810.00  the largest of 2 passes, which do not overlap
-    Gradients overhead              350.00  peak of the backward pass above its start
-    Other                           233.95  peak less expected model and optimizer, activations and overhead
-    Peak DRAM                     2,106.00
+    Size (MiB)          Measured  Expected  Difference
+    Model parameters      240.00    237.35      +1.12%
+    Optimizer state       476.00    474.70      +0.27%
+    Gradients             240.00    237.35      +1.12%
+    Activations           810.00         -           -  the largest of 2 passes, which do not overlap
+    Gradients overhead    350.00         -           -  peak of the backward pass above its start
+    Other                 233.95         -           -  peak less expected model and optimizer, activations and overhead
+    Peak DRAM           2,106.00         -           -
   
     Fits: the peak is 17.20% of the device's 11.96 GiB (from the log); 9.90 GiB stay free
 
@@ -88,18 +87,18 @@ Graph captures, one for each phase: what tt-train's own code prints for them.
   tidemark phases: absent.json: No such file or directory
   captures
     This summary is not complete: the missing parts are left out
-    Phase (MiB)                       Peak   Allocated       Freed      Change Peak so far      In use     L1 peak
-    MODEL_CREATION                    0.43        0.73        0.73       +0.00        0.43        0.00        0.41
-    FORWARD_PASS                      6.33       10.95        4.90       +6.04        6.33        6.04        0.51
-    BACKWARD_PASS                     1.82        6.41        6.26       +0.14        7.86        6.18        0.32
-    Size (MiB)                    Measured    Expected  Difference
-    Model parameters                  0.00           -           -
-    Optimizer state                      -           -           -
-    Gradients                            -           -           -
-    Activations                       6.04
-    Gradients overhead                1.82  peak of the backward pass above its start
-    Other                             0.00  the rest of the peak, including the unknown parts
-    Peak DRAM                         7.86
+    Phase (MiB)     Peak  Allocated  Freed  Change  Peak so far  In use  L1 peak
+    MODEL_CREATION  0.43       0.73   0.73   +0.00         0.43    0.00     0.41
+    FORWARD_PASS    6.33      10.95   4.90   +6.04         6.33    6.04     0.51
+    BACKWARD_PASS   1.82       6.41   6.26   +0.14         7.86    6.18     0.32
+    Size (MiB)          Measured  Expected  Difference
+    Model parameters        0.00         -  -
+    Optimizer state            -         -  -
+    Gradients                  -         -  -
+    Activations             6.04         -  -
+    Gradients overhead      1.82         -  -           peak of the backward pass above its start
+    Other                   0.00         -  -           the rest of the peak, including the unknown parts
+    Peak DRAM               7.86         -  -
     Fits so far, and the rest is not known: the peak is 0.06% of the device's 12 GiB (assumed: neither the input nor --device_memory says); 11.99 GiB stay free
   $ tidemark phases --capture A=$logs/tinyllama.log 2>&1 | sed "s|$logs/||"
   tidemark phases: tinyllama.log: byte 1, after node 0: lexical error: invalid char in json text
@@ -112,14 +111,14 @@ The options of analyze_memory.py, also with dashes.
 
   $ tidemark phases --logs $logs/tinyllama.log --device_memory 1.6e10 --model_size 1938739200.0 --optimizer_size 4G \
   >   --gradients-size=2G --use_actual_sizes | grep -A 9 Size | head -10
-    Size (MiB)                    Measured    Expected  Difference
-    Model parameters              1,863.25    1,848.93      +0.77%
-    Optimizer state               3,708.76    4,096.00      -9.45%
-    Gradients                     1,856.03    2,048.00      -9.37%
-    Activations                     192.95
-    Gradients overhead            2,513.69  peak of the backward pass above its start
-    Other                             0.00  peak less measured model and optimizer, activations and overhead
-    Peak DRAM                     8,278.65
+    Size (MiB)          Measured  Expected  Difference
+    Model parameters    1,863.25  1,848.93      +0.77%
+    Optimizer state     3,708.76  4,096.00      -9.45%
+    Gradients           1,856.03  2,048.00      -9.37%
+    Activations           192.95         -           -
+    Gradients overhead  2,513.69         -           -  peak of the backward pass above its start
+    Other                   0.00         -           -  peak less measured model and optimizer, activations and overhead
+    Peak DRAM           8,278.65         -           -
   
     Fits: the peak is 54.25% of the device's 14.90 GiB (as given); 6.82 GiB stay free
   $ tidemark phases --logs $logs/tinyllama.log --device-memory 5000MiB | tail -5
@@ -132,14 +131,14 @@ The options of analyze_memory.py, also with dashes.
 A run without parameters has no theory; without a device's memory 12 GiB are assumed.
 
   $ sed '/parameters/d; /Available/d' $logs/tinyllama.log | tidemark phases -l - | sed -n '9,19p'
-    Size (MiB)                    Measured    Expected  Difference
-    Model parameters              1,863.25           -           -
-    Optimizer state               3,708.76           -           -
-    Gradients                     1,856.03           -           -
-    Activations                     192.95
-    Gradients overhead            2,513.69  peak of the backward pass above its start
-    Other                             0.00  peak less measured model and optimizer, activations and overhead
-    Peak DRAM                     8,278.65
+    Size (MiB)          Measured  Expected  Difference
+    Model parameters    1,863.25         -  -
+    Optimizer state     3,708.76         -  -
+    Gradients           1,856.03         -  -
+    Activations           192.95         -  -
+    Gradients overhead  2,513.69         -  -           peak of the backward pass above its start
+    Other                   0.00         -  -           peak less measured model and optimizer, activations and overhead
+    Peak DRAM           8,278.65         -  -
   
     Fits: the peak is 67.37% of the device's 12 GiB (assumed: neither the input nor --device_memory says); 3.92 GiB stay free
   
@@ -273,24 +272,24 @@ Figures of a TiB and more do not run together.
 
   $ sed 's/61220.41 MB/61220410.12 MB/' $logs/tinyllama.log >tera.log
   $ tidemark phases tera.log | sed -n '4,13p'
-    Phase (MiB)                          Peak      Allocated          Freed         Change    Peak so far         In use        L1 peak
-    MODEL_CREATION                   1,863.25       1,863.25           0.00      +1,863.25       1,863.25       1,863.25           0.00
-    OPTIMIZER_CREATION               3,708.76       3,708.76           0.00      +3,708.76       5,572.01       5,572.01           0.00
-    FORWARD_PASS                       996.35      21,043.10      20,850.15        +192.95       6,568.36       5,764.96           0.88
-    BACKWARD_PASS                    2,513.69  61,220,410.12      59,557.34      +1,663.07       8,278.65       7,428.04           0.92
+    Phase (MiB)             Peak      Allocated      Freed     Change  Peak so far    In use  L1 peak
+    MODEL_CREATION      1,863.25       1,863.25       0.00  +1,863.25     1,863.25  1,863.25     0.00
+    OPTIMIZER_CREATION  3,708.76       3,708.76       0.00  +3,708.76     5,572.01  5,572.01     0.00
+    FORWARD_PASS          996.35      21,043.10  20,850.15    +192.95     6,568.36  5,764.96     0.88
+    BACKWARD_PASS       2,513.69  61,220,410.12  59,557.34  +1,663.07     8,278.65  7,428.04     0.92
   
-    Size (MiB)                       Measured       Expected     Difference
-    Model parameters                 1,863.25       1,848.93         +0.77%
-    Optimizer state                  3,708.76       3,697.85         +0.29%
-    Gradients                        1,856.03       1,848.93         +0.38%
+    Size (MiB)          Measured  Expected  Difference
+    Model parameters    1,863.25  1,848.93      +0.77%
+    Optimizer state     3,708.76  3,697.85      +0.29%
+    Gradients           1,856.03  1,848.93      +0.38%
 
 Where a part is not known, the rest of the peak holds it.
 
   $ sed '0,/+192.95/s//+much/' $logs/tinyllama.log >unknown.log
   $ tidemark phases unknown.log 2>&1 | grep -m 3 -E 'much|Activations|Other'
   unknown.log:15:100: expected 'Segment Change' and a number of MB, got '+much MB'
-    Activations                          -
-    Other                           218.18  the rest of the peak, including the unknown parts
+    Activations                -         -           -
+    Other                 218.18         -           -  the rest of the peak, including the unknown parts
 
 Long texts above a chart are folded, and of many names the first are there.
 
@@ -410,7 +409,7 @@ Bad input: what can be used is used, and the rest is said.
   tidemark phases: .: Is a directory
   [2]
   $ tidemark phases /proc/self/mem $logs/micro_batches.log | grep -c '^summary 1'
-  tidemark phases: /proc/self/mem: Input/output error
+  /proc/self/mem: cannot read on: Input/output error
   1
   $ tidemark phases cut.log | grep -v '^  *[A-Z].*[0-9]'
   cut.log:14:1: the phase is left out: its DRAM figures are incomplete
@@ -419,9 +418,9 @@ Bad input: what can be used is used, and the rest is said.
     This summary is not complete: the missing parts are left out
   
   
-    Size (MiB)                    Measured    Expected  Difference
-    Activations                          -
-    Gradients overhead                   -  peak of the backward pass above its start
+    Size (MiB)          Measured  Expected  Difference
+    Activations                -         -           -
+    Gradients overhead         -         -           -  peak of the backward pass above its start
   
   $ sed 's/Allocations 61220.41/Allocations a lot/' $logs/tinyllama.log >wrong.log
   $ tidemark phases wrong.log | grep -E '^tiny|Fits|fit:|complete|BACKWARD'
@@ -430,13 +429,13 @@ Bad input: what can be used is used, and the rest is said.
     This summary is not complete: the missing parts are left out
     Fits: the peak is 67.37% of the device's 12 GiB (from the log); 3.92 GiB stay free
   tinyllama (default) (wrong.log:27)
-    BACKWARD_PASS                   458.75   43,018.22   50,799.09   -7,780.87   15,666.65    7,427.02        0.92
+    BACKWARD_PASS          458.75  43,018.22  50,799.09  -7,780.87    15,666.65   7,427.02     0.92
     Does not fit: the peak is 127.50% of the device's 12 GiB (from the log); 3.30 GiB too much
   $ (head -c 2200M /dev/zero; echo; cat $logs/tinyllama.log) | tidemark phases - | sed -n '1p;/^  MODEL_CREATION/p'
   standard input:1: a line that is too long: it is left out
   tinyllama (memory_efficient) (standard input:5)
-    MODEL_CREATION                1,863.25    1,863.25        0.00   +1,863.25    1,863.25    1,863.25        0.00
-    MODEL_CREATION                1,863.25    1,863.25        0.00   +1,863.25    1,863.25    1,863.25        0.00
+    MODEL_CREATION      1,863.25   1,863.25       0.00  +1,863.25     1,863.25  1,863.25     0.00
+    MODEL_CREATION       1,863.25   1,863.25       0.00  +1,863.25     1,863.25   1,863.25     0.00
   $ iconv -f UTF-8 -t UTF-16 $logs/tinyllama.log >wide.log; tidemark phases --print wide.log | diff - <(tidemark phases --print $logs/tinyllama.log)
   $ sed 's/tinyllama/tiny\xe9/' $logs/tinyllama.log | tidemark phases - | grep '^tiny'
   tiny? (memory_efficient) (standard input:4)
@@ -472,8 +471,8 @@ Ledgers: of a process, or by path. A mark has no peak.
   tracked (PID), marks (shm/tidemark-UID/PID)
     forward has not ended: its figures are those so far
   
-    Phase (MiB)                       Peak   Allocated       Freed      Change Peak so far      In use     L1 peak
-    forward                              -           -           -       +0.02           -        0.02           -
+    Phase (MiB)  Peak  Allocated  Freed  Change  Peak so far  In use  L1 peak
+    forward         -          -      -   +0.02            -    0.02        -
   
     Whether it fits is not known: the peak is not known.
   $ tidemark phases --print shm/*/* 2>&1 | sed -E 's/\([0-9]+\)/(PID)/'

@@ -6,32 +6,32 @@ Pressure on circular buffers: strategies, the model, advice, patterns, baselines
   Class          medium: balanced allocation: good performance, some pressure
   L1 of a core   1464 KiB: firmware 34.19 KiB, kernels up to 69 KiB; 1.33 MiB left for circular buffers
   
-  Strategy            CB0  CB1  CB2 CB16     bytes CB1 miss band    used score risk   effic.  of L1    map
-  constant              4    4    4    4    64 KiB    75.0% MEDIUM  100%  75.0 HIGH      40%   4.7%  11.4%
-  adaptive_guide        6    6    2    2    64 KiB    62.5% MEDIUM  100%  62.5 MEDIUM    40%   4.7%  11.4%
-  adaptive_program      4    4    2    2    48 KiB    75.0% MEDIUM  100%  75.0 HIGH      30%   3.5%  10.3%
-  advised               1    2    1    1    20 KiB    87.5% HIGH    100%  87.5 HIGH      12%   1.5%   8.4%
+  Strategy          CB0  CB1  CB2  CB16   bytes  CB1 miss  band    used  score  risk    effic.  of L1    map
+  constant            4    4    4     4  64 KiB     75.0%  MEDIUM  100%   75.0  HIGH       40%   4.7%  11.4%
+  adaptive_guide      6    6    2     2  64 KiB     62.5%  MEDIUM  100%   62.5  MEDIUM     40%   4.7%  11.4%
+  adaptive_program    4    4    2     2  48 KiB     75.0%  MEDIUM  100%   75.0  HIGH       30%   3.5%  10.3%
+  advised             1    2    1     1  20 KiB     87.5%  HIGH    100%   87.5  HIGH       12%   1.5%   8.4%
   
-  Model              Mtiles/s slowest  % of time waiting: pages/room/network
-  constant              1.582 reader   reader 0/0/88 compute 77/0/0 writer 94/0/5
-  adaptive_guide        1.582 reader   reader 0/0/88 compute 77/0/0 writer 94/0/5
-  adaptive_program      1.582 reader   reader 0/0/88 compute 77/0/0 writer 94/0/5
-  advised               1.582 reader   reader 0/0/88 compute 77/0/0 writer 94/0/5
+  Model             Mtiles/s  slowest  % of time waiting: pages/room/network
+  constant             1.582  reader   reader 0/0/88 compute 77/0/0 writer 94/0/5
+  adaptive_guide       1.582  reader   reader 0/0/88 compute 77/0/0 writer 94/0/5
+  adaptive_program     1.582  reader   reader 0/0/88 compute 77/0/0 writer 94/0/5
+  advised              1.582  reader   reader 0/0/88 compute 77/0/0 writer 94/0/5
   
-  Average pages       CB0  CB1  CB2 CB16  % of time full
-  constant            0.0  0.2  0.7  0.1  0/0/0/0
-  adaptive_guide      0.0  0.2  0.7  0.1  0/0/0/0
-  adaptive_program    0.0  0.2  0.7  0.1  0/0/0/0
-  advised             0.0  0.2  0.7  0.1  1/0/70/6
+  Average pages     CB0  CB1  CB2  CB16  % of time full
+  constant          0.0  0.2  0.7   0.1  0/0/0/0
+  adaptive_guide    0.0  0.2  0.7   0.1  0/0/0/0
+  adaptive_program  0.0  0.2  0.7   0.1  0/0/0/0
+  advised           0.0  0.2  0.7   0.1  1/0/70/6
   128 tiles on one core at 1000 MHz; 3 of the model's 31 constants are assumed: see --explain-model.
   Pressure counts tiles that do not fit at once; it does not say that a core runs slower.
   
   Advice
-  20 KiB give 100.0 % of the best throughput, 1.582 Mtiles/s: nothing smaller reaches 99 % (28 runs of 128
-    tiles).
-      bytes   CB0  CB1  CB2 CB16  Mtiles/s  of best tiles/s per further KiB
-     16 KiB     1    1    1    1     1.314    83.0%                  +67233
-     20 KiB     1    2    1    1     1.582   100.0%                       -
+    20 KiB give 100.0% of the best throughput, 1.582 Mtiles/s: nothing smaller reaches 99 % (28 runs of 128
+      tiles).
+     bytes  CB0  CB1  CB2  CB16  Mtiles/s  of best  tiles/s per further KiB
+    16 KiB    1    1    1     1     1.314    83.0%                   +67233
+    20 KiB    1    2    1     1     1.582   100.0%                        -
   $ tidemark pressure 8 8 --json | python3 -c '
   > import json, sys
   > for s in json.load(sys.stdin)["pressure"]["strategies"]:
@@ -44,20 +44,20 @@ Pressure on circular buffers: strategies, the model, advice, patterns, baselines
 Several sizes, and where it becomes critical.
 
   $ tidemark pressure --multi 32 8 16 8 | tail -30
-  advised               1    2    1    1    20 KiB    87.5% HIGH    100%  87.5 HIGH      12%   1.5%   8.4%
+    advised             1    2    1     1  20 KiB     87.5%  HIGH    100%   87.5  HIGH       12%   1.5%   8.4%
   
   32 A tiles, 32 B tiles: large
-  Strategy            CB0  CB1  CB2 CB16     bytes CB1 miss band    used score risk   effic.  of L1    map
-  constant              4    4    4    4    64 KiB    87.5% HIGH    100%  87.5 HIGH      20%   4.7%  11.4%
-  adaptive_guide        2    2    2    2    32 KiB    93.8% HIGH    100%  93.8 HIGH      10%   2.4%   9.2%
-  adaptive_program      2    2    2    2    32 KiB    93.8% HIGH    100%  93.8 HIGH      10%   2.4%   9.2%
-  advised               1    2    1    1    20 KiB    93.8% HIGH    100%  93.8 HIGH       6%   1.5%   8.4%
+    Strategy          CB0  CB1  CB2  CB16   bytes  CB1 miss  band  used  score  risk  effic.  of L1    map
+    constant            4    4    4     4  64 KiB     87.5%  HIGH  100%   87.5  HIGH     20%   4.7%  11.4%
+    adaptive_guide      2    2    2     2  32 KiB     93.8%  HIGH  100%   93.8  HIGH     10%   2.4%   9.2%
+    adaptive_program    2    2    2     2  32 KiB     93.8%  HIGH  100%   93.8  HIGH     10%   2.4%   9.2%
+    advised             1    2    1     1  20 KiB     93.8%  HIGH  100%   93.8  HIGH      6%   1.5%   8.4%
   
   Where it becomes critical (score above 70)
-  constant          from 16 B tiles
-  adaptive_guide    from 32 B tiles
-  adaptive_program  from 16 B tiles
-  advised           from 8 B tiles
+    constant         from 16 B tiles
+    adaptive_guide   from 32 B tiles
+    adaptive_program from 16 B tiles
+    advised          from 8 B tiles
   
   highest of constant, adaptive_guide, adaptive_program, advised
   100 │                                                                                      ▁▁▁▁▁▁▁▁▁▁▁▁▂▂▂▂▂▂
@@ -91,40 +91,42 @@ Another card and format, and less L1.
   Class          very large: streaming mode: slower but stable
   L1 of a core   1536 KiB: firmware 40 KiB, kernels up to 69 KiB; 1427 KiB left for circular buffers
   
-  Strategy            CB0  CB1  CB2 CB16     bytes CB1 miss band    used score risk   effic.  of L1    map
-  constant              4    4    4    4    32 KiB    93.8% HIGH    100%  93.8 HIGH      18%   2.2%   9.2%
-  adaptive_guide        2    2    2    2    16 KiB    96.9% HIGH    100%  96.9 HIGH       9%   1.1%   8.1%
-  adaptive_program      2    2    2    2    16 KiB    96.9% HIGH    100%  96.9 HIGH       9%   1.1%   8.1%
-  advised               1    2    1    1    10 KiB    96.9% HIGH    100%  96.9 HIGH       6%   0.7%   7.7%
-  $ tidemark pressure 16 16 --l1-used 1300K | head -12
+  Strategy          CB0  CB1  CB2  CB16   bytes  CB1 miss  band  used  score  risk  effic.  of L1   map
+  constant            4    4    4     4  32 KiB     93.8%  HIGH  100%   93.8  HIGH     18%   2.2%  9.2%
+  adaptive_guide      2    2    2     2  16 KiB     96.9%  HIGH  100%   96.9  HIGH      9%   1.1%  8.1%
+  adaptive_program    2    2    2     2  16 KiB     96.9%  HIGH  100%   96.9  HIGH      9%   1.1%  8.1%
+  advised             1    2    1     1  10 KiB     96.9%  HIGH  100%   96.9  HIGH      6%   0.7%  7.7%
+  $ tidemark pressure 16 16 --l1-used 1300K | head -14
+    error    constant: does not fit: its circular buffers take 64 KiB of each core, and 60.81 KiB are left
+    error    adaptive_guide: does not fit: its circular buffers take 64 KiB of each core, and 60.81 KiB are left
+  
   Workload       16 A tiles, 8 on each of 1x2 devices, and 16 B tiles of 4 KiB (Float32), on Wormhole n150
   Class          medium: balanced allocation: good performance, some pressure
   L1 of a core   1464 KiB: firmware 34.19 KiB, kernels up to 69 KiB, L1 buffers 1300 KiB; 60.81 KiB left for
                  circular buffers
-  Does not fit   constant: 64 KiB of circular buffers, 60.81 KiB are left
-  Does not fit   adaptive_guide: 64 KiB of circular buffers, 60.81 KiB are left
   
-  Strategy            CB0  CB1  CB2 CB16     bytes CB1 miss band    used score risk   effic.  of L1    map
-  constant              4    4    4    4    64 KiB    75.0% MEDIUM  100%  75.0 HIGH      40%   4.7% 100.2%
-  adaptive_guide        6    6    2    2    64 KiB    62.5% MEDIUM  100%  62.5 MEDIUM    40%   4.7% 100.2%
-  adaptive_program      4    4    2    2    48 KiB    75.0% MEDIUM  100%  75.0 HIGH      30%   3.5%  99.1%
-  advised               1    2    1    1    20 KiB    87.5% HIGH    100%  87.5 HIGH      12%   1.5%  97.2%
+  Strategy          CB0  CB1  CB2  CB16   bytes  CB1 miss  band    used  score  risk    effic.  of L1     map
+  constant            4    4    4     4  64 KiB     75.0%  MEDIUM  100%   75.0  HIGH       40%   4.7%  100.2%
+  adaptive_guide      6    6    2     2  64 KiB     62.5%  MEDIUM  100%   62.5  MEDIUM     40%   4.7%  100.2%
+  adaptive_program    4    4    2     2  48 KiB     75.0%  MEDIUM  100%   75.0  HIGH       30%   3.5%   99.1%
+  advised             1    2    1     1  20 KiB     87.5%  HIGH    100%   87.5  HIGH       12%   1.5%   97.2%
+  
 
 The constants of the model, and changing them.
 
   $ tidemark pressure --explain-model | grep -A1 fitted
-  call                       14 cycles  fitted     a call of a circular buffer that need not wait; fit to
-                                                   tt-metal examples/double_buffer report c707185 (12 cells);
+  call                     14  cycles   fitted      a call of a circular buffer that need not wait; fit to
+                                                    tt-metal examples/double_buffer report c707185 (12 cells);
   --
-  math_round                 88 cycles  fitted     what each round of a compute kernel takes besides its
-                                                   operations; fit to tt-metal examples/double_buffer report
+  math_round               88  cycles   fitted      what each round of a compute kernel takes besides its
+                                                    operations; fit to tt-metal examples/double_buffer report
   $ tidemark pressure 16 16 --set math_round=2000 --set l1_small=64K | sed -n "3p;11,16p"
   L1 of a core   1464 KiB: firmware 34.19 KiB, kernels up to 69 KiB; 1.27 MiB left for circular buffers
-  Model              Mtiles/s slowest  % of time waiting: pages/room/network
-  constant              0.407 compute  reader 0/71/23 compute 0/0/0 writer 98/0/1
-  adaptive_guide        0.407 compute  reader 0/69/23 compute 0/0/0 writer 98/0/1
-  adaptive_program      0.407 compute  reader 0/71/23 compute 0/0/0 writer 98/0/1
-  advised               0.407 compute  reader 0/73/23 compute 23/0/0 writer 98/0/1
+  Model             Mtiles/s  slowest  % of time waiting: pages/room/network
+  constant             0.407  compute  reader 0/71/23 compute 0/0/0 writer 98/0/1
+  adaptive_guide       0.407  compute  reader 0/69/23 compute 0/0/0 writer 98/0/1
+  adaptive_program     0.407  compute  reader 0/71/23 compute 0/0/0 writer 98/0/1
+  advised              0.407  compute  reader 0/73/23 compute 23/0/0 writer 98/0/1
   
   $ tidemark pressure 16 16 --set math_rond=2
   tidemark pressure: --set math_rond=2: column 1: no constant is called 'math_rond': did you mean math_round; --explain-model lists them
@@ -149,26 +151,26 @@ A pattern of one's own.
   Pattern        relu: 256 tiles through 2 circular buffers of 3 kernels, on Wormhole n150
   L1 of a core   1464 KiB: firmware 34.19 KiB, kernels up to 69 KiB; 1.33 MiB left for circular buffers
   
-  Strategy            CB0 CB16     bytes  used score risk   effic.  of L1    map
-  given                 4    4    16 KiB  100%   1.2 LOW        2%   1.2%   8.1%
-  advised               8    8    32 KiB  100%   2.4 LOW        3%   2.4%   9.2%
+  Strategy  CB0  CB16   bytes  used  score  risk  effic.  of L1   map
+  given       4     4  16 KiB  100%    1.2  LOW       2%   1.2%  8.1%
+  advised     8     8  32 KiB  100%    2.4  LOW       3%   2.4%  9.2%
   
-  Model              Mtiles/s slowest  % of time waiting: pages/room/network
-  given                 2.742 writer   reader 0/50/30 compute 50/53/0 writer 48/0/32
-  advised               4.503 compute  reader 0/17/50 compute 1/0/0 writer 15/0/53
+  Model    Mtiles/s  slowest  % of time waiting: pages/room/network
+  given       2.742  writer   reader 0/50/30 compute 50/53/0 writer 48/0/32
+  advised     4.503  compute  reader 0/17/50 compute 1/0/0 writer 15/0/53
   
-  Average pages       CB0 CB16  % of time full
-  given               1.1  3.0  5/53
-  advised             3.1  4.9  0/0
+  Average pages  CB0  CB16  % of time full
+  given          1.1   3.0  5/53
+  advised        3.1   4.9  0/0
   256 tiles on one core at 1000 MHz; 3 of the model's 31 constants are assumed: see --explain-model.
   
   Advice
-  32 KiB give 100.0 % of the best throughput, 4.503 Mtiles/s: nothing smaller reaches 99 % (22 runs of 256
-    tiles).
-      bytes   CB0 CB16  Mtiles/s  of best tiles/s per further KiB
-     16 KiB     4    4     2.742    60.9%                  +41352
-     24 KiB     8    4     3.073    68.2%                 +178780
-     32 KiB     8    8     4.503   100.0%                       -
+    32 KiB give 100.0% of the best throughput, 4.503 Mtiles/s: nothing smaller reaches 99 % (22 runs of 256
+      tiles).
+     bytes  CB0  CB16  Mtiles/s  of best  tiles/s per further KiB
+    16 KiB    4     4     2.742    60.9%                   +41352
+    24 KiB    8     4     3.073    68.2%                  +178780
+    32 KiB    8     8     4.503   100.0%                        -
   $ tidemark pressure --pattern relu.cb -o curve.svg --json | python3 -c '
   > import json, sys
   > p = json.load(sys.stdin)["pressure"]
@@ -214,24 +216,25 @@ A pattern that deadlocks names the cycle.
   > kernel writer write pop=16
   > END
   $ tidemark pressure --pattern stuck.cb
+    error    given: deadlock: compute waits for pages of buffer 1, which reader pushes; reader waits for room in
+             buffer 0, which compute pops
+  
   Pattern        stuck.cb: 16 tiles through 3 circular buffers of 3 kernels, on Wormhole n150
   L1 of a core   1464 KiB: firmware 34.19 KiB, kernels up to 69 KiB; 1.33 MiB left for circular buffers
-  Deadlock       given: compute waits for pages of buffer 1, which reader pushes; reader waits for room in
-                 buffer 0, which compute pops
   
-  Strategy            CB0  CB1 CB16     bytes  used score risk   effic.  of L1    map
-  given                 4    4    2    40 KiB  100%   2.9 LOW       21%   2.9%   9.8%
+  Strategy  CB0  CB1  CB16   bytes  used  score  risk  effic.  of L1   map
+  given       4    4     2  40 KiB  100%    2.9  LOW      21%   2.9%  9.8%
   
-  Model              Mtiles/s slowest  % of time waiting: pages/room/network
-  given              deadlock -        reader 0/0/89 compute 26/0/0 writer 0/0/0
+  Model  Mtiles/s  slowest  % of time waiting: pages/room/network
+  given  deadlock  -        reader 0/0/89 compute 26/0/0 writer 0/0/0
   
-  Average pages       CB0  CB1 CB16  % of time full
-  given               1.5  0.0  0.0  0/0/0
+  Average pages  CB0  CB1  CB16  % of time full
+  given          1.5  0.0   0.0  0/0/0
   16 tiles on one core at 1000 MHz; 3 of the model's 31 constants are assumed: see --explain-model.
   
   Advice
-  None: it deadlocks whatever the depths that may change: compute waits for pages of buffer 1, which reader
-    pushes; reader waits for room in buffer 0, which compute pops.
+    None: it deadlocks whatever the depths that may change: compute waits for pages of buffer 1, which reader
+      pushes; reader waits for room in buffer 0, which compute pops.
 
 A depth that blocks do not fit into evenly.
 
@@ -250,8 +253,8 @@ Wrong patterns.
   tidemark pressure: none.cb:3:20: buffer 7 is not declared: add a line 'buffer 7 pages=N' above
   [2]
   $ printf 'tiles 16\nbuffer 40 pages=4\nkernel a read push=40\nkernel w write pop=40\n' >many.cb
-  $ tidemark pressure --pattern many.cb | sed -n 3p
-  Not on card    buffer 40: Wormhole n150 has buffers 0 to 31; the model runs them all the same
+  $ tidemark pressure --pattern many.cb | head -1
+    error    given: buffer 40: Wormhole n150 has buffers 0 to 31; the model runs them all the same
   $ tidemark pressure --pattern many.cb --json | grep -E '"(card_buffers|buffers_beyond_card)"'
       "card_buffers": 32,
       "buffers_beyond_card": 1,
@@ -275,41 +278,43 @@ Many buffers: one below the other, and of the kernels those that wait least.
   >     echo "kernel writer write pop=$(($1 - 1)):2"
   > }
   $ chain 100 >chain.cb; COLUMNS=80 tidemark pressure --pattern chain.cb | sed '/^     [2-9] /d; /^    [1-3][0-9] /d'
+    error    given: buffer 32 and 67 more of its 100: Wormhole n150 has buffers 0
+             to 31; the model runs them all the same
+    error    given: does not fit: its circular buffers take 1600 KiB of each core,
+             and 1.33 MiB are left
+  
   Pattern        chain: 16 tiles through 100 circular buffers of 101 kernels, on
                  Wormhole n150
   L1 of a core   1464 KiB: firmware 34.19 KiB, kernels up to 69 KiB; 1.33 MiB left
                  for circular buffers
-  Does not fit   given: 1600 KiB of circular buffers, 1.33 MiB are left
-  Not on card    buffer 32 and 67 more: Wormhole n150 has buffers 0 to 31; the
-                 model runs them all the same
   
-  Strategy              bytes  used score risk   effic.  of L1    map
-  given              1600 KiB  100% 100.0 HIGH      25% 117.6% 116.3%
-  advised             424 KiB  100%  31.2 MEDIUM     7%  31.2%  36.0%
+  Strategy     bytes  used  score  risk    effic.   of L1     map
+  given     1600 KiB  100%  100.0  HIGH       25%  117.6%  116.3%
+  advised    424 KiB  100%   31.2  MEDIUM      7%   31.2%   36.0%
   
-  buffer      page  given  filled  full  advised  filled  full
-       0     4 KiB      4     0.1    0%        4     0.1    0%
-       1     4 KiB      4     0.1    0%        1     0.1    5%
-  ... and 60 more
+  buffer   page  given  filled  full  advised  filled  full
+       0  4 KiB      4     0.1    0%        4     0.1    0%
+       1  4 KiB      4     0.1    0%        1     0.1    5%
+    and 60 more
   
-  Model              Mtiles/s slowest  % of time waiting: pages/room/network
-  given                 0.471 reader   reader 0/0/12 k1 12/0/0 k2 14/0/0 k3 15/0/0
-                                       k4 16/0/0 k5 17/0/0 k6 17/0/0 k7 18/0/0 and
-                                       93 more that wait as long or longer
-  advised               0.471 reader   reader 0/0/12 k1 12/5/0 k2 14/5/0 k3 15/5/0
-                                       k4 16/5/0 k5 17/5/0 k6 18/5/0 k7 18/5/0 and
-                                       93 more that wait as long or longer
+  Model    Mtiles/s  slowest  % of time waiting: pages/room/network
+  given       0.471  reader   reader 0/0/12 k1 12/0/0 k2 14/0/0 k3 15/0/0 k4
+                              16/0/0 k5 17/0/0 k6 17/0/0 k7 18/0/0 and 93 more
+                              that wait as long or longer
+  advised     0.471  reader   reader 0/0/12 k1 12/5/0 k2 14/5/0 k3 15/5/0 k4
+                              16/5/0 k5 17/5/0 k6 18/5/0 k7 18/5/0 and 93 more
+                              that wait as long or longer
   16 tiles on one core at 1000 MHz; 3 of the model's 31 constants are assumed: see
     --explain-model.
   
   Advice
-  424 KiB give 99.8 % of the best throughput, 0.471 Mtiles/s: nothing smaller
-    reaches 99 % (429 runs of 16 tiles).
-      bytes  Mtiles/s  of best tiles/s per further KiB
-    408 KiB     0.449    95.2%                    +133
-    416 KiB     0.450    95.4%                   +2593
-    424 KiB     0.471    99.8%                      +2
-    824 KiB     0.471   100.0%                       -
+    424 KiB give 99.8% of the best throughput, 0.471 Mtiles/s: nothing smaller
+      reaches 99 % (429 runs of 16 tiles).
+      bytes  Mtiles/s  of best  tiles/s per further KiB
+    408 KiB     0.449    95.2%                     +133
+    416 KiB     0.450    95.4%                    +2593
+    424 KiB     0.471    99.8%                       +2
+    824 KiB     0.471   100.0%                        -
 
 Narrow terminals: sentences wrap, and tables go on below.
 
@@ -327,37 +332,37 @@ Narrow terminals: sentences wrap, and tables go on below.
                  KiB; 1.33 MiB left for
                  circular buffers
   
-  Strategy            CB0  CB1  CB2 CB16
-  constant              4    4    4    4
-  adaptive_guide        6    6    2    2
-  adaptive_program      4    4    2    2
-  advised               1    2    1    1
-  Strategy              bytes CB1 miss
-  constant             64 KiB    75.0%
-  adaptive_guide       64 KiB    62.5%
-  adaptive_program     48 KiB    75.0%
-  advised              20 KiB    87.5%
-  Strategy          band    used score
-  constant          MEDIUM  100%  75.0
-  adaptive_guide    MEDIUM  100%  62.5
-  adaptive_program  MEDIUM  100%  75.0
-  advised           HIGH    100%  87.5
-  Strategy          risk   effic.  of L1
-  constant          HIGH      40%   4.7%
-  adaptive_guide    MEDIUM    40%   4.7%
-  adaptive_program  HIGH      30%   3.5%
-  advised           HIGH      12%   1.5%
-  Strategy             map
-  constant           11.4%
-  adaptive_guide     11.4%
-  adaptive_program   10.3%
-  advised             8.4%
+  Strategy          CB0  CB1  CB2  CB16
+  constant            4    4    4     4
+  adaptive_guide      6    6    2     2
+  adaptive_program    4    4    2     2
+  advised             1    2    1     1
+  Strategy           bytes  CB1 miss
+  constant          64 KiB     75.0%
+  adaptive_guide    64 KiB     62.5%
+  adaptive_program  48 KiB     75.0%
+  advised           20 KiB     87.5%
+  Strategy          band    used  score
+  constant          MEDIUM  100%   75.0
+  adaptive_guide    MEDIUM  100%   62.5
+  adaptive_program  MEDIUM  100%   75.0
+  advised           HIGH    100%   87.5
+  Strategy          risk    effic.  of L1
+  constant          HIGH       40%   4.7%
+  adaptive_guide    MEDIUM     40%   4.7%
+  adaptive_program  HIGH       30%   3.5%
+  advised           HIGH       12%   1.5%
+  Strategy            map
+  constant          11.4%
+  adaptive_guide    11.4%
+  adaptive_program  10.3%
+  advised            8.4%
   
-  Model              Mtiles/s slowest
-  constant              1.582 reader
-  adaptive_guide        1.582 reader
-  adaptive_program      1.582 reader
-  advised               1.582 reader
+  Model             Mtiles/s  slowest
+  constant             1.582  reader
+  adaptive_guide       1.582  reader
+  adaptive_program     1.582  reader
+  advised              1.582  reader
   Model             % of time waiting:
                     pages/room/network
   constant          reader 0/0/88 compute
@@ -369,16 +374,16 @@ Narrow terminals: sentences wrap, and tables go on below.
   advised           reader 0/0/88 compute
                     77/0/0 writer 94/0/5
   
-  Average pages       CB0  CB1  CB2 CB16
-  constant            0.0  0.2  0.7  0.1
-  adaptive_guide      0.0  0.2  0.7  0.1
-  adaptive_program    0.0  0.2  0.7  0.1
-  advised             0.0  0.2  0.7  0.1
-  Average pages      % of time full
-  constant           0/0/0/0
-  adaptive_guide     0/0/0/0
-  adaptive_program   0/0/0/0
-  advised            1/0/70/6
+  Average pages     CB0  CB1  CB2  CB16
+  constant          0.0  0.2  0.7   0.1
+  adaptive_guide    0.0  0.2  0.7   0.1
+  adaptive_program  0.0  0.2  0.7   0.1
+  advised           0.0  0.2  0.7   0.1
+  Average pages     % of time full
+  constant          0/0/0/0
+  adaptive_guide    0/0/0/0
+  adaptive_program  0/0/0/0
+  advised           1/0/70/6
   128 tiles on one core at 1000 MHz; 3 of
     the model's 31 constants are assumed:
     see --explain-model.
@@ -387,19 +392,19 @@ Narrow terminals: sentences wrap, and tables go on below.
     slower.
   
   Advice
-  20 KiB give 100.0 % of the best
-    throughput, 1.582 Mtiles/s: nothing
-    smaller reaches 99 % (28 runs of 128
-    tiles).
-      bytes   CB0  CB1  CB2 CB16  Mtiles/s
-     16 KiB     1    1    1    1     1.314
-     20 KiB     1    2    1    1     1.582
-      bytes  of best
-     16 KiB    83.0%
-     20 KiB   100.0%
-      bytes tiles/s per further KiB
-     16 KiB                  +67233
-     20 KiB                       -
+    20 KiB give 100.0% of the best
+      throughput, 1.582 Mtiles/s: nothing
+      smaller reaches 99 % (28 runs of 128
+      tiles).
+     bytes  CB0  CB1  CB2  CB16  Mtiles/s
+    16 KiB    1    1    1     1     1.314
+    20 KiB    1    2    1     1     1.582
+     bytes  of best
+    16 KiB    83.0%
+    20 KiB   100.0%
+     bytes  tiles/s per further KiB
+    16 KiB                   +67233
+    20 KiB                        -
   $ wider() { python3 -c 'import sys; [print(line, end="") for line in sys.stdin if len(line) > int(sys.argv[1]) + 1]' $1; }
   $ COLUMNS=40 tidemark pressure --multi 8 16 | wider 40
   $ COLUMNS=80 tidemark pressure --pattern relu.cb --explain-model | wider 80
@@ -415,15 +420,15 @@ A baseline: a budget that grows is exit code 1.
   [1]
   $ head -3 grown.txt
   Baseline       main.json
-  broken: relu given grew from 16 KiB to 32 KiB, by 16 KiB
+    error    relu given grew from 16 KiB to 32 KiB, by 16 KiB
   
   $ tidemark pressure --pattern grown.cb --baseline main.json --json >grown.json
   [1]
   $ python3 -c '
   > import json
   > for f in json.load(open("grown.json"))["pressure"]["findings"]:
-  >     print(f["finding"], f["severity"], f["name"], f["before_bytes"], f["after_bytes"])'
-  budget_grew broken relu given 16384 32768
+  >     print(f["what"], f["severity"], f["about"]["name"], f["figures"]["before_bytes"], f["figures"]["after_bytes"])'
+  budget_grew error relu given 16384 32768
   $ tidemark pressure --pattern relu.cb --baseline relu.cb
   tidemark pressure: relu.cb: byte 1: not JSON
   [2]
@@ -433,9 +438,10 @@ A baseline: a budget that grows is exit code 1.
   [2]
   $ tidemark pressure --pattern relu.cb --baseline main.json --l1-used 1358K >lost.txt
   [1]
-  $ head -3 lost.txt
+  $ head -4 lost.txt
   Baseline       main.json
-  broken: relu advised was 32 KiB and can no longer be computed
+    error    given: does not fit: its circular buffers take 16 KiB of each core, and 2.81 KiB are left
+    error    relu advised was 32 KiB and can no longer be computed
   
   $ tidemark pressure 16 16 --save /nonexistent/file.json
   tidemark pressure: --save /nonexistent/file.json: No such file or directory
@@ -449,10 +455,10 @@ Measured waits.
   > Other,tt_dnn_device,2,0,1,1000,10,10
   > END
   $ tidemark pressure --pattern relu.cb --fit ops_perf_results.csv | sed -n 3,6p
-  Fitted to      Relu, 1 measured call: transfers x0.90, math x1.45; mean error 0.9 % of the kernel time, before
-                 7.3 %
+  Fitted to      Relu, 1 measured call: transfers x0.90, math x1.45; mean error 0.9% of the kernel time, before
+                 7.3%
   
-  Time of  measured [ns]   fitted [ns]   before [ns]
+  Time of  measured [ns]  fitted [ns]  before [ns]
   $ tidemark pressure --pattern relu.cb --fit ops_perf_results.csv --operation Matmul
   tidemark pressure: ops_perf_results.csv: no call of Matmul has kernel time and both waits. The profiler measures waits if TT_METAL_PROFILER_SUM=1 is set while the program runs
   [2]
@@ -478,18 +484,22 @@ A report with all columns that the runtime's profiler writes, from two devices. 
   ops_perf_results_sum.csv:11: DEVICE KERNEL DURATION [ns]: 0, but kernels that wait take time
   ops_perf_results_sum.csv:12: DEVICE COMPUTE CB WAIT FRONT [ns]: a negative number: '-40000'
   ops_perf_results_sum.csv:13: DEVICE COMPUTE CB WAIT FRONT [ns]: not a number: 'inf'
-  Fitted to      UnaryDeviceOperation, 2 measured calls: transfers x0.89, math x1.48; mean error 0.6 % of the
-                 kernel time, before 7.5 %
+  Fitted to      UnaryDeviceOperation, 2 measured calls: transfers x0.89, math x1.48; mean error 0.6% of the
+                 kernel time, before 7.5%
   Not used       4 calls of it without both waits; 3 rows of the report refused
   
-  Time of  measured [ns]   fitted [ns]   before [ns]
-  kernel          105500        105492         93355
-  front            40500         42338         47055
-  back             44500         44414         49390
-  $ tidemark pressure --pattern relu.cb --fit ops_perf_results_sum.csv --operation UnaryDeviceOperation --json 2>/dev/null | grep -A 4 '"fit"'
+  Time of  measured [ns]  fitted [ns]  before [ns]
+  kernel          105500       105492        93355
+  front            40500        42338        47055
+  back             44500        44414        49390
+  $ tidemark pressure --pattern relu.cb --fit ops_perf_results_sum.csv --operation UnaryDeviceOperation --json 2>/dev/null | grep -A 8 '"fit"'
       "fit": {
         "operation": "UnaryDeviceOperation",
         "calls": 2,
+        "transfers_factor": 0.8908987181,
+        "math_factor": 1.476826146,
+        "error_share": 0.006105346169,
+        "error_share_before": 0.07453315482,
         "calls_without_waits": 4,
         "rows_refused": 3,
   $ tidemark pressure --pattern relu.cb --fit ops_perf_results_sum.csv 2>&1 >/dev/null | wc -l
@@ -500,12 +510,12 @@ A report with all columns that the runtime's profiler writes, from two devices. 
   ops_perf_results_sum.csv:11: DEVICE KERNEL DURATION [ns]: 0, but kernels that wait take time
   ops_perf_results_sum.csv:12: DEVICE COMPUTE CB WAIT FRONT [ns]: a negative number: '-40000'
   ops_perf_results_sum.csv:13: DEVICE COMPUTE CB WAIT FRONT [ns]: not a number: 'inf'
-  Operation                             calls     kernel ns   front    back  waits for
-  UnaryDeviceOperation                      6       631,000   38.4%   42.2%  room (2 measured)
-  MatmulDeviceOperation                     1        20,000   50.0%    5.0%  input
-  UnaryDeviceOperation                    1024      0     1       105,000        40,000        45,000
-  UnaryDeviceOperation                    1024      1     1       106,000        41,000        44,000
-  MatmulDeviceOperation                   6144      0    64        20,000        10,000         1,000
+  Operation              calls  measured  kernel ns  front   back  waits for
+  UnaryDeviceOperation       6         2    631,000  38.4%  42.2%  room
+  MatmulDeviceOperation      1         1     20,000  50.0%   5.0%  input
+  UnaryDeviceOperation   1024       0      1    105,000    40,000   45,000
+  UnaryDeviceOperation   1024       1      1    106,000    41,000   44,000
+  MatmulDeviceOperation  6144       0     64     20,000    10,000    1,000
 
 Wrong usage.
 
@@ -564,38 +574,39 @@ Figures of buffers that stand beside one another are never joined, nor is a larg
   $ printf '%s\n' 'tiles 4000' 'format bfp8' 'set dram_write_bandwidth=1' 'buffer 0 pages=400' 'buffer 4095 pages=1000' \
   >   'kernel reader read push=0' 'kernel compute compute cycles=1 pop=0 push=4095' 'kernel writer write pop=4095' > wide.cb
   $ COLUMNS=80 tidemark pressure --pattern wide.cb | sed -n '/^Strategy/,/^$/p; /^Average/,+2p; /further KiB/,+1p'
-  Strategy              CB0 CB4095     bytes  used score risk   effic.  of L1
-  given                 400   1000  1.45 MiB  100% 100.0 HIGH      18% 109.3%
-  advised                 1      2  3.19 KiB  100%   0.2 LOW        0%   0.2%
-  Strategy             map
-  given             108.7%
-  advised             7.3%
+  Strategy  CB0  CB4095     bytes  used  score  risk  effic.   of L1     map
+  given     400    1000  1.45 MiB  100%  100.0  HIGH     18%  109.3%  108.7%
+  advised     1       2  3.19 KiB  100%    0.2  LOW       0%    0.2%    7.3%
   
-  Average pages         CB0 CB4095  % of time full
-  given               197.3  789.5  24/55
-  advised               0.6    1.9  58/94
-      bytes     CB0 CB4095  Mtiles/s  of best tiles/s per further KiB
-   2.12 KiB       1      1     0.808    93.5%                  +53101
+  Average pages    CB0  CB4095  % of time full
+  given          197.3   789.5  24/55
+  advised          0.6     1.9  58/94
+       bytes  CB0  CB4095  Mtiles/s  of best  tiles/s per further KiB
+    2.12 KiB    1       1     0.808    93.5%                   +53101
   $ (echo tiles 2; for i in {0..399}; do echo buffer $i pages=40; done; echo kernel r read push=0
   >   for i in {1..399}; do echo kernel c$i compute op=copy pop=$((i - 1)) push=$i; done; echo kernel w write pop=399) > many.cb
   $ COLUMNS=80 tidemark pressure --pattern many.cb | sed -n '/^Strategy/,/^$/p'
-  Strategy              bytes  used score risk   effic.  of L1    map
-  given             62.50 MiB    5% 100.0 HIGH       5% 4703.1% 4378.6%
+  Strategy      bytes  used  score  risk  effic.    of L1      map
+  given     62.50 MiB    5%  100.0  HIGH      5%  4703.1%  4378.6%
   
 
 A fit stands between what is wrong with the buffers and the strategies.
 
   $ sed 's/pages=4$/pages=400/' relu.cb > large.cb
-  $ COLUMNS=80 tidemark pressure --pattern large.cb --l1-used 1MiB --fit ops_perf_results.csv | sed -n '3,/^Strategy/p'
+  $ COLUMNS=80 tidemark pressure --pattern large.cb --l1-used 1MiB --fit ops_perf_results.csv | sed '/^Strategy/q'
+    error    given: does not fit: its circular buffers take 1600 KiB of each core,
+             and 336.81 KiB are left
+  
+  Pattern        relu: 256 tiles through 2 circular buffers of 3 kernels, on
+                 Wormhole n150
   L1 of a core   1464 KiB: firmware 34.19 KiB, kernels up to 69 KiB, L1 buffers 1
                  MiB; 336.81 KiB left for circular buffers
-  Does not fit   given: 1600 KiB of circular buffers, 336.81 KiB are left
   Fitted to      Relu, 1 measured call: transfers x2.17, math x1.32; mean error
-                 14.3 % of the kernel time, before 42.0 %
+                 14.3% of the kernel time, before 42.0%
   
-  Time of  measured [ns]   fitted [ns]   before [ns]
-  kernel          105000        104986         56847
-  front            40000         40003           719
-  back             45000             0             0
+  Time of  measured [ns]  fitted [ns]  before [ns]
+  kernel          105000       104986        56847
+  front            40000        40003          719
+  back             45000            0            0
   
-  Strategy            CB0 CB16     bytes  used score risk   effic.  of L1    map
+  Strategy  CB0  CB16     bytes  used  score  risk  effic.   of L1     map

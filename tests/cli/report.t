@@ -23,21 +23,22 @@ One report about everything that is given. Findings come first, the worst first,
                 device has 12 GiB
                 -> with 1/2 of the batch, or gradient accumulation in 2 steps, the
                 peak would be 10.59 GiB
-  error       3 line 63: gate: fragmented: it needs 917,504 B in one piece;
-                1,096,512 B are free, the largest block is 720,896 B
+  error       3 line 63: gate, 58,720,256 B of l1 sharded over 64 cores:
+                fragmented: it needs 917,504 B in one piece; 1,096,512 B are free,
+                the largest block is 720,896 B
                 -> allocate mask (2 KiB) at another time, or free it first:
                 without it the largest block would be 1,098,560 B
-  note        4 l1_peak: -774,144 B: program memory is counted once, not for each
-                core that has it
+  note        4 l1_peak: differs by -774,144 B: program memory is counted once,
+                not for each core that has it
   note        4 2 buffers were there before the capture began
   note        4 2 buffers from before the capture are in L1 without their bytes
                 per core: figures for one core do not include them
   
-  part command   about         errors warnings notes
-     1 info      demo.log           3        0     0
-     2 info      tinyllama.log      1        0     0
-     3 simulate  demo.trace         1        0     0
-     4 info      add_l1.json        0        0     3
+  part  command   about          errors  warnings  notes
+     1  info      demo.log            3         0      0
+     2  info      tinyllama.log       1         0      0
+     3  simulate  demo.trace          1         0      0
+     4  info      add_l1.json         0         0      3
   
   $ grep ^── all.txt
   ── 1. info demo.log ────────────────────────────────────────────────────────────
@@ -56,12 +57,12 @@ On a narrow terminal sentences wrap, and the columns of a wide table go on below
 
   $ wider() { python3 -c 'import sys; [print(line, end="") for line in sys.stdin if len(line) > int(sys.argv[1]) + 1]' $1; }
   $ COLUMNS=40 tidemark report 16 16 demo.trace | sed -n '/^part/,/^── 1/p; /^Class/,/^$/p'
-  part command   about        errors
-     1 pressure  16 16             0
-     2 simulate  demo.trace        1
-  part warnings notes
-     1        2     2
-     2        0     0
+  part  command   about       errors
+     1  pressure  16 16            0
+     2  simulate  demo.trace       1
+  part  warnings  notes
+     1         2      2
+     2         0      0
   
   ── 1. pressure 16 16 ───────────────────
   Class          medium: balanced
@@ -75,17 +76,17 @@ On a narrow terminal sentences wrap, and the columns of a wide table go on below
   
   $ mkdir a_folder_with_a_long_name; head -c 1500 $DATADIR/graph/add_l1.json > a_folder_with_a_long_name/capture.json
   $ COLUMNS=80 tidemark report a_folder_with_a_long_name/capture.json 2>&1 | sed -n '/^part/,/^──/p'
-  part command   about                          errors warnings notes
-     1 info      a_folder_with_a_long_name/c...      0        0     2  incomplete
+  part  command  about                       errors  warnings  notes
+     1  info     a_folder_with_a_long_na...       0         0      2  incomplete
   
   ── 1. info a_folder_with_a_long_name/capture.json ──────────────────────────────
   $ COLUMNS=40 tidemark report a_folder_with_a_long_name/capture.json 2>&1 | sed -n '/^part/,/^──/p'
-  part command
-     1 info
-  part about
-     1 a_folder_with_a_long_name/captur...
-  part errors warnings notes
-     1      0        0     2  incomplete
+  part  command
+     1  info
+  part  about                       errors
+     1  a_folder_with_a_long_na...       0
+  part  warnings  notes
+     1         0      2  incomplete
   
   ── 1. info a_folder_with_a_long_name/capture.json 
   $ COLUMNS=40 tidemark report 16 16 --multi | wider 40
@@ -105,14 +106,14 @@ A pattern file is a part of its own; one that is wrong is left out, with the lin
   error       2 given: deadlock: r waits for room in buffer 0, which w pops; w
                 waits for pages of buffer 1, which r pushes
   warning     1 given: thrashing risk HIGH: score 94.1 of 100, its circular
-                buffers take 94.1 % of the usable L1; in the model it reaches
-                100.0 % of the best throughput
-  note        1 advised: 32 KiB of circular buffers reach 100.0 % of the best
+                buffers take 94.1% of the usable L1; in the model it reaches
+                100.0% of the best throughput
+  note        1 advised: 32 KiB of circular buffers reach 100.0% of the best
                 throughput in the model
   
-  part command   about             errors warnings notes
-     1 pressure  patterns/large.cb      0        1     1
-     2 pressure  patterns/stuck.cb      1        0     0
+  part  command   about              errors  warnings  notes
+     1  pressure  patterns/large.cb       0         1      1
+     2  pressure  patterns/stuck.cb       1         0      0
   
   ── 1. pressure patterns/large.cb ───────────────────────────────────────────────
   Not in this report
@@ -128,13 +129,13 @@ In Markdown, as the summary of a CI job; and in JSON.
   $ tidemark report --format markdown demo.trace | head -20
   # Tidemark report
   
-  1 error, 0 warnings, 0 notes in 1 part.
+  - **Report**: 1 error, 0 warnings, 0 notes in 1 part
   
   ## Findings
   
   | severity | where | finding | what to do |
   |---|---|---|---|
-  | error | 1: simulate demo.trace | line 63: gate: fragmented: it needs 917,504 B in one piece; 1,096,512 B are free, the largest block is 720,896 B | allocate mask (2 KiB) at another time, or free it first: without it the largest block would be 1,098,560 B |
+  | error | 1: simulate demo.trace | line 63: gate, 58,720,256 B of l1 sharded over 64 cores: fragmented: it needs 917,504 B in one piece; 1,096,512 B are free, the largest block is 720,896 B | allocate mask (2 KiB) at another time, or free it first: without it the largest block would be 1,098,560 B |
   
   ## Parts
   
@@ -142,7 +143,7 @@ In Markdown, as the summary of a CI job; and in JSON.
   |---:|---|---|---:|---:|---:|---|
   | 1 | simulate | demo.trace | 1 | 0 | 0 |  |
   
-  ## 1. simulate `demo.trace`
+  ## 1. simulate demo.trace
   
   ```text
   Trace          demo.trace: 48 requests, 11 buffers live at the end
@@ -152,13 +153,13 @@ In Markdown, as the summary of a CI job; and in JSON.
   > r = top["report"]
   > print(top["schema"], list(r))
   > f = r["findings"][-1]
-  > print([f[k] for k in ("severity", "part", "name", "source", "what", "command")], f["details"]["largest_free"])
+  > print([f[k] for k in ("severity", "part", "name", "source", "what")], f["figures"]["largest_free"], f["advice"][0]["change"])
   > for p in r["parts"]:
   >     print(p["part"], p["name"], p["source"], p["errors"], p["complete"], list(p[p["name"]])[:4])'
   tidemark.report ['errors', 'warnings', 'notes', 'findings', 'findings_left_out', 'parts', 'not_reported']
-  ['error', 2, 'simulate', 'demo.trace', 'fragmented', None] 720896
+  ['error', 2, 'simulate', 'demo.trace', 'fragmented'] 720896 {'largest_free': 1098560}
   1 info demo.log 3 True ['file', 'format', 'log']
-  2 simulate demo.trace 1 True ['trace', 'source', 'card', 'policy']
+  2 simulate demo.trace 1 True ['trace', 'format', 'requests', 'live_buffers']
 
 The name of the output decides its form, unless --format does.
 
@@ -179,32 +180,32 @@ The name of the output decides its form, unless --format does.
 
 A workload, in tiles, and workloads of several sizes.
 
-  $ top() { sed -E '/^──/,$d; s/in the model it reaches [0-9.]+ %/in the model it reaches N %/; s/[0-9.]+ KiB of circular buffers reach [0-9.]+ %/N KiB of circular buffers reach N %/'; }
+  $ top() { sed -E '/^──/,$d; s/in the model it reaches [0-9.]+%/in the model it reaches N%/; s/[0-9.]+ KiB of circular buffers reach [0-9.]+%/N KiB of circular buffers reach N%/'; }
   $ COLUMNS=200 tidemark report 16 16 demo.trace | top
   Report         1 error, 2 warnings, 2 notes in 2 parts
   
   severity part finding
-  error       2 line 63: gate: fragmented: it needs 917,504 B in one piece; 1,096,512 B are free, the largest block is 720,896 B
+  error       2 line 63: gate, 58,720,256 B of l1 sharded over 64 cores: fragmented: it needs 917,504 B in one piece; 1,096,512 B are free, the largest block is 720,896 B
                 -> allocate mask (2 KiB) at another time, or free it first: without it the largest block would be 1,098,560 B
-  warning     1 constant: thrashing risk HIGH: score 75.0 of 100, CB1 holds 4 of 16 B tiles; in the model it reaches N % of the best throughput
-  warning     1 adaptive_program: thrashing risk HIGH: score 75.0 of 100, CB1 holds 4 of 16 B tiles; in the model it reaches N % of the best throughput
-  note        1 adaptive_guide: thrashing risk MEDIUM: score 62.5 of 100, CB1 holds 6 of 16 B tiles; in the model it reaches N % of the best throughput
-  note        1 advised: N KiB of circular buffers reach N % of the best throughput in the model
+  warning     1 constant: thrashing risk HIGH: score 75.0 of 100, CB1 holds 4 of 16 B tiles; in the model it reaches N% of the best throughput
+  warning     1 adaptive_program: thrashing risk HIGH: score 75.0 of 100, CB1 holds 4 of 16 B tiles; in the model it reaches N% of the best throughput
+  note        1 adaptive_guide: thrashing risk MEDIUM: score 62.5 of 100, CB1 holds 6 of 16 B tiles; in the model it reaches N% of the best throughput
+  note        1 advised: N KiB of circular buffers reach N% of the best throughput in the model
   
-  part command   about        errors warnings notes
-     1 pressure  16 16             0        2     2
-     2 simulate  demo.trace        1        0     0
+  part  command   about       errors  warnings  notes
+     1  pressure  16 16            0         2      2
+     2  simulate  demo.trace       1         0      0
   
   $ COLUMNS=200 tidemark report --multi --card p150 | top
   Report         0 errors, 3 warnings, 0 notes in 1 part
   
   severity part finding
-  warning     1 constant: thrashing risk HIGH from 16 B tiles on: score 75.0 of 100, CB1 holds 4 of 16 B tiles; in the model it reaches N % of the best throughput
-  warning     1 adaptive_guide: thrashing risk HIGH from 20 B tiles on: score 90.0 of 100, CB1 holds 2 of 20 B tiles; in the model it reaches N % of the best throughput
-  warning     1 adaptive_program: thrashing risk HIGH from 16 B tiles on: score 75.0 of 100, CB1 holds 4 of 16 B tiles; in the model it reaches N % of the best throughput
+  warning     1 constant: thrashing risk HIGH from 16 B tiles on: score 75.0 of 100, CB1 holds 4 of 16 B tiles; in the model it reaches N% of the best throughput
+  warning     1 adaptive_guide: thrashing risk HIGH from 20 B tiles on: score 90.0 of 100, CB1 holds 2 of 20 B tiles; in the model it reaches N% of the best throughput
+  warning     1 adaptive_program: thrashing risk HIGH from 16 B tiles on: score 75.0 of 100, CB1 holds 4 of 16 B tiles; in the model it reaches N% of the best throughput
   
-  part command   about        errors warnings notes
-     1 pressure  --multi           0        3     0
+  part  command   about    errors  warnings  notes
+     1  pressure  --multi       0         3      0
   
   $ workload() { sed '1,/^── 1/d' | sed 1d; }
   $ diff <(tidemark report 16 8 | workload) <(tidemark pressure 16 8) && diff <(tidemark report --multi | workload) <(tidemark pressure --multi) && echo same
@@ -227,7 +228,7 @@ A workload, in tiles, and workloads of several sizes.
   tidemark report: see 'tidemark report --help'
   [2]
   $ cp demo.trace 16; tidemark report ./16 | grep -E "^ +[0-9] "
-     1 simulate  ./16              1        0     0
+     1  simulate  ./16        1         0      0
   $ tidemark report 16 16 --card n151
   tidemark report: --card: unknown card 'n151'; the known cards are n150, n300, wh-galaxy, p100, p150, p300, bh-galaxy, grayskull, quasar
   tidemark report: see 'tidemark report --help'
@@ -249,28 +250,28 @@ Sources, all together. A folder may have sources and other files.
   Left out       1, listed at the end with the reason
   
   severity part finding
-  error       1 line 63: gate: fragmented: it needs 917,504 B in one piece; 1,096,512 B are free, the largest block is
-                720,896 B
+  error       1 line 63: gate, 58,720,256 B of l1 sharded over 64 cores: fragmented: it needs 917,504 B in one piece;
+                1,096,512 B are free, the largest block is 720,896 B
                 -> allocate mask (2 KiB) at another time, or free it first: without it the largest block would be
                 1,098,560 B
-  error       2 src/deep/big.cpp:1: create: its buffers take 1600 KiB of L1, 117.6 % of the 1.33 MiB that a core has for
+  error       2 src/deep/big.cpp:1: create: its buffers take 1600 KiB of L1, 117.6% of the 1.33 MiB that a core has for
                 buffers: they do not fit
   
-  part command   about              errors warnings notes
-     1 simulate  src/demo.trace          1        0     0
-     2 scan      2 paths of sources      1        0     0
+  part  command   about               errors  warnings  notes
+     1  simulate  src/demo.trace           1         0      0
+     2  scan      2 paths of sources       1         0      0
   
   ── 1. simulate src/demo.trace ──────────────────────────────────────────────────────────────────────────────────────────
   Not in this report
   input                          why
   src                            1 file in it is of another kind, or a link
-  $ diff <(tidemark report one.cpp | sed '1,/^── 1/d' | sed 1d) <(tidemark scan one.cpp) && echo same
+  $ diff <(COLUMNS=300 tidemark report one.cpp | sed '1,/^── 1/d' | sed 1d) <(tidemark scan one.cpp) && echo same
   same
   $ tidemark report src --card p150 --fail --json | python3 -c '
   > import json, sys
   > r = json.load(sys.stdin)["report"]
   > f = r["findings"]
-  > print([(x["severity"], x["name"], x["what"]) for x in f], [p["source"] for p in r["parts"]], f[1]["details"]["file"])
+  > print([(x["severity"], x["name"], x["what"]) for x in f], [p["source"] for p in r["parts"]], f[1]["evidence"]["file"])
   > print([(b["file"], b["line"], b["total_bytes"]) for b in r["parts"][1]["scan"]["buffers"]], r["not_reported"])'
   [('error', 'simulate', 'fragmented'), ('error', 'scan', 'does_not_fit')] ['src/demo.trace', 'src'] src/deep/big.cpp
   [('src/deep/big.cpp', 5, 1638400)] [{'source': 'src', 'reason': '1 file in it is of another kind, or a link', 'failure': False}]
@@ -306,10 +307,10 @@ This machine, if nothing is named; with a program that has ended without freeing
                 -> load it, or install it first (tt-kmd); on a machine without a card this is normal: files, traces and the device model need none
                 $ sudo modprobe tenstorrent
   
-  part command   about        errors warnings notes
-     1 status    this machine      0        0     0
-     2 leaks     this machine      0        0     0
-     3 doctor    this machine      0        1     0
+  part  command  about         errors  warnings  notes
+     1  status   this machine       0         0      0
+     2  leaks    this machine       0         0      0
+     3  doctor   this machine       0         1      0
   
   ── 1. status this machine ──
   
@@ -336,17 +337,17 @@ This machine, if nothing is named; with a program that has ended without freeing
                 card this is normal: files, traces and the device model need none
                 $ sudo modprobe tenstorrent
   
-  part command   about        errors warnings notes
-     1 status    this machine      0        0     0
-     2 leaks     this machine      2        0     0
-     3 doctor    this machine      0        1     0
+  part  command  about         errors  warnings  notes
+     1  status   this machine       0         0      0
+     2  leaks    this machine       2         0      0
+     3  doctor   this machine       0         1      0
   
   ── 1. status this machine ──────────────────────────────────────────────────────
   
   tidemark VERSION, TIME: 0 devices, 0 processes
   
   No card and no tracked process is visible: try 'tidemark demo', which needs no
-  card, and see 'tidemark doctor', which says what was looked for.
+    card, and see 'tidemark doctor', which says what was looked for.
   
   $ tidemark report --fail > /dev/null; echo $?
   1
@@ -362,17 +363,17 @@ A ledger; the machine is reported as well only if it is asked for.
   error       3 trace: 1 buffer of 1000 B was never freed: the program ended by
                 itself (trace, device 0, process PID tracked)
   
-  part command   about        errors warnings notes
-     1 dump      twin              0        0     0
-     2 phases    twin              0        0     0
-     3 leaks     twin              2        0     0
+  part  command  about  errors  warnings  notes
+     1  dump     twin        0         0      0
+     2  phases   twin        0         0      0
+     3  leaks    twin        2         0      0
   
   $ tidemark report --machine --dir shm demo.trace | calm | grep -E "^(part|   [0-9] )"
-  part command   about        errors warnings notes
-     1 simulate  demo.trace        1        0     0
-     2 status    this machine      0        0     0
-     3 leaks     this machine      2        0     0
-     4 doctor    this machine      0        1     0
+  part  command   about         errors  warnings  notes
+     1  simulate  demo.trace         1         0      0
+     2  status    this machine       0         0      0
+     3  leaks     this machine       2         0      0
+     4  doctor    this machine       0         1      0
   $ tidemark report twin shm --json | python3 -c 'import json, sys; r = json.load(sys.stdin)["report"]; print([p["name"] for p in r["parts"]], [g["reason"] for g in r["not_reported"]])'
   ['dump', 'phases', 'leaks'] []
 
@@ -390,7 +391,7 @@ Watched for a while, a machine also shows what grows.
   1
   $ grep -E "^error .*scratch|^watched| +[0-9] +leaks" watched.txt | sed -E 's/scratch.*stayed/scratch ... stayed/; s/(stayed).*/\1/; s/for .*/for TIME/'
   error       3 scratch ... stayed
-     3 leaks     this machine      1        0     0
+     3  leaks     this machine       1         0      0
   watched 1 process for TIME
 
 What cannot be reported is named, and the rest is reported: files that are missing, empty, of no known kind, cut, and the same file again.
@@ -414,29 +415,31 @@ What cannot be reported is named, and the rest is reported: files that are missi
   note        2 1 buffer from before the capture is in L1 without their bytes per
                 core: figures for one core do not include them
   
-  part command   about        errors warnings notes
-     1 info      demo.log          3        0     0
-     2 info      cut.json          0        0     2  incomplete
+  part  command  about     errors  warnings  notes
+     1  info     demo.log       3         0      0
+     2  info     cut.json       0         0      2  incomplete
   
   
-  Graph capture  cut.json: 4 nodes, 1 call, 1 buffer, 1.46 KiB
-  Devices        device 0
+  Graph capture  cut.json: 4 nodes, 1 call, 1 buffer, 1 device, 1.46 KiB
   Incomplete     the file could not be read to its end; this is what came before
   
-  Peaks                           exact                runtime's own
-    DRAM of one device            0 B               0               0  dram_peak
-    L1 of one device          6.00KiB           6,144           6,144  l1_peak
-    L1 of the fullest core        0 B               0               0  core_peak_total
-      buffers                     0 B               0               0  core_peak_l1
-      circular buffers            0 B               0               0  core_peak_cb
+  Peaks                   exact  bytes  runtime's own
+  DRAM of one device        0 B      0              0  dram_peak
+  L1 of one device        6 KiB  6,144          6,144  l1_peak
+  L1 of the fullest core    0 B      0              0  core_peak_total
+    buffers                 0 B      0              0  core_peak_l1
+    circular buffers        0 B      0              0  core_peak_cb
+  
+    note     1 buffer was there before the capture began
+    note     1 buffer from before the capture is in L1 without their bytes per
+             core: figures for one core do not include them
+  
+  Device  chips  DRAM  L1 device  L1 core  L1 buffers  circular  fullest core
+       0  0       0 B    6.00KiB      0 B         0 B       0 B
   
   By operation
-     peak core       DRAM         L1  buffers    calls  operation
-             -        0 B        0 B        0        1  BinaryNgDeviceOperation
-  
-  1 buffer was there before the capture began.
-  1 buffer from before the capture is in L1 without their bytes per core: figures
-    for one core do not include them.
+  peak core  DRAM   L1  buffers  calls  operation
+          -   0 B  0 B        0      1  BinaryNgDeviceOperation
   
   Could not be used
     cut.json: byte 1500, after node 4: the file ends too early
@@ -462,9 +465,9 @@ A folder: every file in it that is known. What is not, is counted.
   $ mkdir folder; cp demo.log noise folder; cp demo.trace folder/a.trace; ln -s . folder/loop
   $ echo nothing to see > folder/build.log
   $ tidemark report folder | grep -E "^(part| +[0-9] )|of another|nothing about"
-  part command   about           errors warnings notes
-     1 simulate  folder/a.trace       1        0     0
-     2 info      folder/demo.log      3        0     0
+  part  command   about            errors  warnings  notes
+     1  simulate  folder/a.trace        1         0      0
+     2  info      folder/demo.log       3         0      0
   folder                         2 files in it are of another kind, or links
   folder/build.log               text that says nothing about memory: no line of
   $ tidemark report folder/build.log > /dev/null
@@ -474,9 +477,9 @@ A folder: every file in it that is known. What is not, is counted.
 Standard input, packed or not, and a pipe; it is read once.
 
   $ gzip -c demo.log | tidemark report - | grep -E "^ +[0-9] "
-     1 info      standard input      3        0     0
+     1  info     standard input       3         0      0
   $ tidemark report - - < demo.trace | grep -E "^ +[0-9] |before"
-     1 simulate  standard input      1        0     0
+     1  simulate  standard input       1         0      0
   -                              the same file was named before; it is reported
   $ tidemark report <(cat demo.trace) --fail > /dev/null
   [1]
@@ -487,7 +490,7 @@ A name, like any text of unknown origin, cannot write escape sequences, columns 
 
   $ name=$(printf 'e|vil\n\033[31m `<b>` @you www.x.org [x](y) \377.log'); cp demo.log "$name"
   $ tidemark report "$name" | grep -aE "^── |^ +[0-9] "
-     1 info      e|vil??[31m `<b>` @you www.x.org ...      3        0     0
+     1  info     e|vil??[31m `<b>` @you ...       3         0      0
   ── 1. info e|vil??[31m `<b>` @you www.x.org [x](y) ?.log ───────────────────────
   $ tidemark report --format markdown "$name" | grep -aE "^\| 1|^## 1"
   | 1 | info | e\|vil??\[31m \`&lt;b&gt;\` @<!-- -->you www\.x.org \[x\](y) ?.log | 3 | 0 | 0 |  |

@@ -210,9 +210,9 @@ A program that executes another one has not crashed.
     ended by itself (post-mortem), user UID, tracking began TIME ago, phase forward
   $ tidemark run -- $TOOLS/tracked exec wait >pipe 2>/dev/null & read ready <pipe; tidemark dump | grep -c 'replaced by exec'
   1
-  $ tidemark status --all | grep -o -E ' (replaced|crashed) .*' | sed "s|$TOOLS/||"; tidemark leaks --all | grep -o 'left by.*'
-   replaced        0 B        0 B        0 B     1000 B        0 B        0 B L    tracked exec wait
-  left by a program that was replaced by exec: no leak
+  $ tidemark status --all | grep -o -E ' (replaced|crashed) .*' | sed "s|$TOOLS/||"; tidemark leaks --all | grep -o 'left by[^(]*'
+   replaced L   tracked exec wait
+  left by a program that was replaced by exec: no leak 
   $ kill -USR1 $!; wait $!
   [7]
 

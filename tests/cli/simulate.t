@@ -14,29 +14,27 @@ Replaying a trace. A small region: everything that the summary says.
   Trace          small.trace: 6 requests, 2 buffers live at the end
   Region         4096 .. 8192, sizes in steps of 32 B, policy first
   Verdict        does not fit: 1 of 4 allocations failed
-  First failure  line 7: too_long, 2,048 B
-  Cause          fragmented: it needs 2,048 B in one piece; 3,040 B are free, the largest block is 1,536 B
-  Advice         allocate marker (32 B) at another time, or free it first: without it the largest block would be 3,072 B
+    error    line 7: too_long, 2,048 B: fragmented: it needs 2,048 B in one piece; 3,040 B are free, the largest block is 1,536 B
+             hole at     size  buffer below     buffer above
+                6656  1.50KiB  marker (32 B)    end of region
+                5120  1.47KiB  weights (1 KiB)  marker (32 B)
+             -> allocate marker (32 B) at another time, or free it first: without it the largest block would be 3,072 B
   
-  Largest holes at the first failure
-         hole at        size  buffer below              buffer above
-            6656     1.50KiB  marker (32 B)             end of region
-            5120     1.47KiB  weights (1 KiB)           marker (32 B)
+  Per bank  banks     size     peak   peak   at end  largest  tightest  worst
+                                     share              free      free  frag.
+  region        1  4.00KiB  2.50KiB    62%  1.03KiB  1.50KiB   1.50KiB    49%
   
-  Per bank  banks        size        peak   peak      at end     largest    tightest  worst
-                                           share                    free        free  frag.
-  region        1     4.00KiB     2.50KiB    62%     1.03KiB     1.50KiB     1.50KiB    49%
+  region
+    Peak           2,560 B per bank at line 5, 3 buffers
+    Tightest       at line 5: the largest free block has 1,536 B
+    Fragmented     at most 49.5% at line 6
+    used            |▄██▄▄▄|
+    fragmentation   |   ▄▄▄|
   
-  Over time (used: of its peak; frag.: share of the free bytes outside the largest block)
-  region    used  |▄██▄▄▄|
-            frag. |   ▄▄▄|
-            peak 2,560 B per bank at line 5, 3 buffers
-            tightest at line 5 (largest free block 1,536 B), most fragmented at line 6 (49.5 %)
-  
-  Largest holes at the end: region
-         hole at        size  buffer below              buffer above
-            6656     1.50KiB  marker (32 B)             end of region
-            5120     1.47KiB  weights (1 KiB)           marker (32 B)
+    Largest holes at the end
+    hole at     size  buffer below     buffer above
+       6656  1.50KiB  marker (32 B)    end of region
+       5120  1.47KiB  weights (1 KiB)  marker (32 B)
 
 The same as result lines, with the short options, as an argument, and from standard input.
 
@@ -66,12 +64,9 @@ Every line with a result of the real allocator.
 
 Pictures without characters outside ASCII.
 
-  $ tidemark simulate small.trace --ascii | grep -A 4 'Over time'
-  Over time (used: of its peak; frag.: share of the free bytes outside the largest block)
-  region    used  |=##===|
-            frag. |   ===|
-            peak 2,560 B per bank at line 5, 3 buffers
-            tightest at line 5 (largest free block 1,536 B), most fragmented at line 6 (49.5 %)
+  $ tidemark simulate small.trace --ascii | grep '|'
+    used            |=##===|
+    fragmentation   |   ===|
   $ LC_ALL=C tidemark simulate small.trace | LC_ALL=C grep -c '[^ -~]'
   0
   [1]
@@ -89,50 +84,48 @@ JSON: one object in the common envelope.
   > print(s["trace"], s["card"], s["policy"], s["requests"], s["skipped_lines"], s["live_buffers"], s["fits"])
   > [space] = s["spaces"]
   > print(list(space))
-  > f = space["first_failure"]
-  > print(list(f))
-  > print(f["name"], f["cause"], f["line"], f["needed_per_bank"], f["largest_free"])
-  > print(f["largest_holes"][0])
-  > print(f["change"])
+  > [f] = s["findings"]
+  > print(list(f), list(f["figures"]), list(f["evidence"]))
+  > print(f["about"]["name"], f["what"], f["evidence"]["line"], f["figures"]["needed_per_bank"], f["figures"]["largest_free"])
+  > print(f["evidence"]["largest_holes"][0])
+  > print(f["advice"][0]["change"])
   > print(space["peak"], space["tightest"])
   > assert len(space["over_time"]) == s["requests"]
   > assert space["at_end"]["allocated"] + space["at_end"]["free"] == space["at_end"]["total"] == 4096
   > .
   ['schema', 'version', 'time', 'host', 'simulate']
   tidemark.simulate 1
-  ['trace', 'source', 'card', 'policy', 'requests', 'skipped_lines', 'complete', 'live_buffers', 'fits', 'spaces']
+  ['trace', 'format', 'requests', 'live_buffers', 'policy', 'position', 'source', 'card', 'skipped_lines', 'complete', 'fits', 'findings', 'spaces']
   small.trace None first 6 0 2 False
-  ['kind', 'banks', 'base', 'allocations', 'frees', 'failures', 'peak', 'tightest', 'worst_fragmentation', 'at_end', 'first_failure', 'over_time']
-  ['line', 'request', 'name', 'cause', 'size', 'cores', 'bytes_per_bank', 'needed_per_bank', 'total', 'allocated', 'free', 'largest_free', 'fragmentation', 'largest_holes', 'advice', 'change']
+  ['kind', 'banks', 'base', 'allocations', 'frees', 'failures', 'peak', 'tightest', 'worst_fragmentation', 'over_time', 'at_end']
+  ['what', 'severity', 'verdict', 'text', 'about', 'figures', 'evidence', 'advice'] ['size', 'cores', 'bytes_per_bank', 'needed_per_bank', 'total', 'allocated', 'free', 'largest_free', 'fragmentation'] ['line', 'request', 'largest_holes']
   too_long fragmented 7 2048 1536
-  {'address': 6656, 'bytes': 1536, 'below': {'name': 'marker', 'bytes': 32}, 'above': None}
+  {'address': 6656, 'bytes': 1536, 'below': {'name': 'marker', 'bytes': 32}, 'above': {'name': None, 'bytes': None}}
   {'largest_free': 3072}
-  {'bytes_per_bank': 2560, 'request': 3, 'line': 5} {'largest_free': 1536, 'request': 3, 'line': 5}
+  {'bytes_per_bank': 2560, 'request': 3, 'line': 5, 'buffers': 3, 'device_bytes': None} {'largest_free': 1536, 'request': 3, 'line': 5}
   $ tidemark simulate --json --trace "$DATADIR/demo.trace" | /usr/bin/python3 -c '
   > import json, sys
   > s = json.load(sys.stdin)["simulate"]
   > print(s["card"], s["fits"], [x["kind"] for x in s["spaces"]])
-  > f = s["spaces"][1]["first_failure"]
-  > print(f["name"], f["cause"], f["cores"], f["runtime_message"][:57])
-  > print([x["first_failure"] for x in s["spaces"] if x["kind"] != "l1"])'
+  > [f] = s["findings"]
+  > print(f["about"]["kind"], f["about"]["name"], f["what"], f["figures"]["cores"], f["evidence"]["runtime_message"][:57])'
   n150 False ['dram', 'l1', 'l1_small', 'trace']
-  gate fragmented 64 Out of Memory: Not enough space to allocate 58720256 B L1
-  [None, None, None]
+  l1 gate fragmented 64 Out of Memory: Not enough space to allocate 58720256 B L1
 
 The demo: a mask of 2 KiB splits a MiB. Where it is made first, everything fits.
 
   $ tidemark simulate --trace "$DATADIR/demo.trace" | sed -n '2,12p'
   Device         Wormhole n150, one chip, 64 L1 banks, 12 DRAM banks, policy first
   Verdict        does not fit: 1 of 30 allocations failed
-  First failure  line 63: gate, 58,720,256 B of l1 sharded over 64 cores
-  Cause          fragmented: it needs 917,504 B in one piece; 1,096,512 B are free, the largest block is 720,896 B
-  Runtime says   Out of Memory: Not enough space to allocate 58720256 B L1 buffer across 64 banks, where each bank needs to store 917504 B, but bank size is 1360704 B (allocated: 264192 B, free: 1096512 B, largest free block: 720896 B)
-  Advice         allocate mask (2 KiB) at another time, or free it first: without it the largest block would be 1,098,560 B
+    error    line 63: gate, 58,720,256 B of l1 sharded over 64 cores: fragmented: it needs 917,504 B in one piece; 1,096,512 B are free, the largest block is 720,896 B
+             the runtime says Out of Memory: Not enough space to allocate 58720256 B L1 buffer across 64 banks, where each bank needs to store 917504 B, but bank size is 1360704 B (allocated: 264192 B, free: 1096512 B, largest free block: 720896 B)
+             hole at       size  buffer below   buffer above
+              483328  704.00KiB  mask (2 KiB)   attention (128 KiB)
+              105664  366.81KiB  end of region  mask (2 KiB)
+             -> allocate mask (2 KiB) at another time, or free it first: without it the largest block would be 1,098,560 B
   
-  Largest holes at the first failure
-         hole at        size  buffer below              buffer above
-          483328   704.00KiB  mask (2 KiB)              attention (128 KiB)
-          105664   366.81KiB  end of region             mask (2 KiB)
+  Per bank  banks        size       peak   peak     at end    largest   tightest  worst
+                                          share                  free       free  frag.
   $ awk '/^buffer mask/ { next } { print } /^buffer hidden/ && ++n == 2 { print "buffer mask l1 size=131072 page=2048 cores=64" }' "$DATADIR/demo.trace" > moved.trace
   $ tidemark simulate moved.trace | sed -n '3p'
   Verdict        fits: 30 allocations, none failed
@@ -175,11 +168,11 @@ Other cards, other figures.
   device.trace: unknown card 'p15'; the known cards are n150, n300, wh-galaxy, p100, p150, p300, bh-galaxy, grayskull, quasar
   [2]
   $ tidemark simulate device.trace --set l1_smal=64K
-  device.trace: --set l1_smal=64K: unknown card field 'l1_smal'; the closest are l1_small, l1_size and l1_base
+  device.trace: --set l1_smal=64K: unknown card field 'l1_smal': did you mean l1_small?
   [2]
   $ printf 'l1_small = 64K\nl1_smal = 3\n' > my.card
   $ tidemark simulate device.trace --card-file my.card
-  my.card:2:1: unknown card field 'l1_smal'; the closest are l1_small, l1_size and l1_base
+  my.card:2:1: unknown card field 'l1_smal': did you mean l1_small?
   [2]
   $ tidemark simulate device.trace --card-file missing.card
   missing.card: cannot be read: No such file or directory
@@ -215,12 +208,12 @@ buffer gets the address that it had.
   Device         Wormhole Galaxy, one chip, 72 L1 banks, 12 DRAM banks, policy first
   Verdict        fits: 4 allocations, none failed
   
-  Per bank  banks        size        peak   peak      at end     largest    tightest  worst
+  Per bank  banks        size      peak   peak    at end     largest    tightest  worst
   $ tidemark simulate --json report.json | python3 -c '
   > import json, sys
   > s = json.load(sys.stdin)["simulate"]
   > print({k: v for k, v in s.items() if k != "spaces"})'
-  {'trace': 'report.json', 'source': 'model', 'card': 'wh-galaxy', 'policy': 'first', 'requests': 7, 'skipped_lines': 0, 'complete': True, 'live_buffers': 1, 'format': 'graph capture', 'position': 'byte', 'device': 0, 'assumed_pages': 0, 'left_out': {'program_memory': 5, 'other_kinds': 0, 'other_devices': 0, 'unknown_frees': 0, 'errors': 0}, 'fits': True}
+  {'trace': 'report.json', 'format': 'graph capture', 'requests': 7, 'live_buffers': 1, 'policy': 'first', 'position': 'byte', 'source': 'model', 'card': 'wh-galaxy', 'skipped_lines': 0, 'complete': True, 'device': 0, 'left_out': {'program_memory': 5, 'other_kinds': 0, 'other_devices': 0, 'unknown_frees': 0, 'errors': 0}, 'assumed_pages': 0, 'fits': True, 'findings': []}
 
 On another card the bytes of a bank are computed anew. A capture without a report around it does not say what it ran on.
 
@@ -283,7 +276,7 @@ the log began is not known to it.
   Assumed        2 buffers of known size only: interleaved over all banks, in pages of a tile
   Device         Wormhole n150, one chip, 64 L1 banks, 12 DRAM banks, policy first
   Verdict        fits: 2 allocations, none failed
-  l1_small     64    32.00KiB         0 B     0%         0 B    32.00KiB    32.00KiB     0%
+  l1_small     64    32.00KiB       0 B     0%     0 B    32.00KiB    32.00KiB     0%
   $ cat > tight.log <<'.'
   > [PID 7] Allocated 60000000 bytes of L1 on device 0 (buffer_id=4096)
   > [PID 8] Allocated 60000000 bytes of L1 on device 0 (buffer_id=4096)
@@ -293,9 +286,9 @@ the log began is not known to it.
   $ tidemark simulate tight.log --card n150 | sed -n '3,7p'
   Device         Wormhole n150, one chip, 64 L1 banks, 12 DRAM banks, policy first
   Verdict        does not fit: 1 of 3 allocations failed
-  First failure  line 2: 0x1000, 60,000,000 B of l1 over 64 banks
-  Cause          exhausted: it needs 937,504 B in one piece, and only 455,968 B are free
-  Runtime says   Out of Memory: Not enough space to allocate 60000000 B L1 buffer across 64 banks, where each bank needs to store 937504 B, but bank size is 1393472 B (allocated: 937504 B, free: 455968 B, largest free block: 455968 B)
+    error    line 2: 0x1000, 60,000,000 B of l1 over 64 banks: exhausted: it needs 937,504 B in one piece, and only 455,968 B are free
+             the runtime says Out of Memory: Not enough space to allocate 60000000 B L1 buffer across 64 banks, where each bank needs to store 937504 B, but bank size is 1393472 B (allocated: 937504 B, free: 455968 B, largest free block: 455968 B)
+             hole at       size  buffer below   buffer above
 
 The inspector's log of mesh buffers has what one device holds of each.
 
@@ -360,7 +353,7 @@ Bad lines: file, line, column and what was expected; nothing is printed behind t
   bad.trace:1:8: unknown card 'n15'; the known cards are n150, n300, wh-galaxy, p100, p150, p300, bh-galaxy, grayskull, quasar
   [2]
   $ try 'device n150 l1_bank=64\n'
-  bad.trace:1:13: unknown card field 'l1_bank'; the closest are l1_banks, l1_base and l1_size
+  bad.trace:1:13: unknown card field 'l1_bank': did you mean l1_banks?
   [2]
   $ try 'device n150\nbuffer a sram size=32\n'
   bad.trace:2:10: expected dram, l1, l1_small or trace, got 'sram'
@@ -417,7 +410,7 @@ With --keep-going they are named, counted and skipped.
   $ tidemark simulate -r -k bad.trace 2>&1 | sed -n '1p;20,$p'
   bad.trace:2:1: expected 'alloc', 'place', 'free', 'stats', 'shrink' or 'reset', got 'nonsense'
   bad.trace:21:1: expected 'alloc', 'place', 'free', 'stats', 'shrink' or 'reset', got 'nonsense'
-  further refused lines are counted only
+  bad.trace: 10 more lines that cannot be used
   stats total=4096 allocated=0 free=4096 largest=4096
   tidemark simulate: lines refused and skipped: 30
 
@@ -508,6 +501,8 @@ Where too little is free, the advice is how much more is needed.
   > alloc first 3072 bottom
   > alloc second 2048 bottom
   > .
-  $ tidemark simulate full.trace | sed -n '/Cause/,/Advice/p'
-  Cause          exhausted: it needs 2,048 B in one piece, and only 1,024 B are free
-  Advice         free at least 1,024 B more per bank before it
+  $ tidemark simulate full.trace | sed -n '/error/,/->/p'
+    error    line 3: second, 2,048 B: exhausted: it needs 2,048 B in one piece, and only 1,024 B are free
+             hole at     size  buffer below   buffer above
+                7168  1.00KiB  first (3 KiB)  end of region
+             -> free at least 1,024 B more per bank before it

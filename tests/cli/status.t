@@ -12,8 +12,7 @@ Nothing is there.
   $ tidemark status | calm
   tidemark VERSION, TIME: 0 devices, 0 processes
   
-  No card and no tracked process is visible: try 'tidemark demo', which needs no
-  card, and see 'tidemark doctor', which says what was looked for.
+  No card and no tracked process is visible: try 'tidemark demo', which needs no card, and see 'tidemark doctor', which says what was looked for.
   $ tidemark status --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["device_info"], d["processes"])'
   [] []
   $ tidemark status -d 0
@@ -24,16 +23,15 @@ A card that nobody uses, and one of a kind that its driver does not name.
 
   $ make card 0 0000:01:00.0 n150 wormhole 0100018611902010 tt_asic_id=0000000000001234 tt_aiclk=1000 tt_axiclk=900 \
   >   tt_fw_bundle_ver=18.3.0.0 device/hwmon/hwmon5/temp1_input=47250 device/hwmon/hwmon5/temp1_max=100000 \
-  >   device/hwmon/hwmon5/power1_input=35500000 device/hwmon/hwmon5/in0_input=850 device/hwmon/hwmon5/power1_max=85000000 \
+  >   device/hwmon/hwmon5/power1_input=35500000 device/hwmon/hwmon5/in0_input=850 device/hwmon/hwmon5/power1_max=85000000 device/hwmon/hwmon5/curr1_max=95000 \
   >   "device/current_link_speed=16.0 GT/s PCIe" device/current_link_width=16
   $ make card 1 0000:02:00.0 unknown blackhole 0000041236789ABC
   $ mkdir -p m/sys/module/tenstorrent; echo 2.4.0 > m/sys/module/tenstorrent/version
   $ tidemark status | calm
   tidemark VERSION, TIME: 2 devices, 0 processes, driver 2.4.0
   
-  /0  n150, Wormhole  number unknown  /dev/tenstorrent/0  0000:01:00.0
-    chip id unknown
-    47.2/100 C  35.5/85 W  1000 MHz  0.85 V
+  /0  n150  number unknown  /dev/tenstorrent/0  0000:01:00.0  Wormhole  chip id unknown
+    47.2 / 100 °C  35.5 / 85 W  1000 MHz  0.85 V
     ~64 cores  ~12 DRAM banks  hardware queues unknown
     Memory           Used      Total       Free    Largest       Peak  Share Src
     dram          unknown   11.99GiB    unknown    unknown    unknown      - -/M
@@ -41,16 +39,14 @@ A card that nobody uses, and one of a kind that its driver does not name.
     cb            unknown   85.05MiB    unknown    unknown    unknown      - -/M
     Free: l1 (shared with cb), cb (shared with l1): both use the same memory
   
-  /1  unknown card, Blackhole  number unknown  /dev/tenstorrent/1  0000:02:00.0
-    chip id unknown
+  /1  card unknown  number unknown  /dev/tenstorrent/1  0000:02:00.0  Blackhole  chip id unknown
     telemetry unknown: the driver offers none
     cores unknown  DRAM banks unknown  hardware queues unknown
     memory unknown: no source counts it, and the card is not known
   
   No process is known to use a device.
   
-  M model: the card's tables. '>': highest seen, it may have been more. '~':
-  inferred, not counted.
+  M model: the card's tables. '>=': highest seen, it may have been more. '~': inferred, not counted.
 
 A program uses it, another one has ended and left its counters, and a third only has the card open.
 
@@ -59,13 +55,13 @@ A program uses it, another one has ended and left its counters, and a third only
   $ tidemark smi | calm
   tidemark VERSION, TIME: 2 devices, 2 processes, driver 2.4.0
   
-  0  n150, Wormhole  /dev/tenstorrent/0  0000:01:00.0  chip 0x100018611902010
-    47.2/100 C  35.5/85 W  1000 MHz  0.85 V
+  0  n150  /dev/tenstorrent/0  0000:01:00.0  Wormhole  chip 0x100018611902010
+    47.2 / 100 °C  35.5 / 85 W  1000 MHz  0.85 V
     ~64 cores  ~12 DRAM banks  hardware queues unknown
     Memory           Used      Total       Free    Largest       Peak  Share Src
-    dram          4.50GiB   11.99GiB    7.49GiB    unknown   >4.50GiB  37.5% S/M
-    l1           37.50MiB   85.05MiB   47.55MiB    unknown  >37.50MiB  44.0% S/M
-    cb            4.00MiB   85.05MiB   43.55MiB    unknown   >4.00MiB   4.7% S/M
+    dram          4.50GiB   11.99GiB    7.49GiB    unknown  >=4.50GiB  37.5% S/M
+    l1           37.50MiB   85.05MiB   47.55MiB    unknown >=37.50MiB  44.0% S/M
+    cb            4.00MiB   85.05MiB   43.55MiB    unknown  >=4.00MiB   4.7% S/M
     Free: l1 (shared with cb), cb (shared with l1): both use the same memory
     All L1: 91.50 MiB in 64 cores of 1464 KiB
       allocator buffers      37.50MiB  40.9%  metal_shm
@@ -75,47 +71,42 @@ A program uses it, another one has ended and left its counters, and a third only
       firmware               ~2.14MiB   2.3%  inferred (model)
       free or not counted   ~43.55MiB  47.5%  what is left
   
-  /1  unknown card, Blackhole  number unknown  /dev/tenstorrent/1  0000:02:00.0
-    chip id unknown
+  /1  card unknown  number unknown  /dev/tenstorrent/1  0000:02:00.0  Blackhole  chip id unknown
     telemetry unknown: the driver offers none
     cores unknown  DRAM banks unknown  hardware queues unknown
     memory unknown: no source counts it, and the card is not known
   
-      PID User     Dev     Age       dram         l1         cb      trace   l1_small      other Src  Command
-      777 USER     0       -          -          -          -          -          -          - D    /usr/bin/idle train.py
-     4242 USER     0       -    4.50GiB   37.50MiB    4.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
-      stale          0            4.50GiB   37.50MiB    4.00MiB        0 B        0 B        0 B      left by ended processes
+      PID USER      DEV         DRAM         L1   L1_SMALL      TRACE         CB      OTHER      AGE SRC COMMAND
+      777 USER     0              -          -          -          -          -          -        - D   /usr/bin/idle train.py
+     4242 USER     0        4.50GiB   37.50MiB        0 B        0 B    4.00MiB          -        - S   /usr/bin/python3 train.py
+                    0        4.50GiB   37.50MiB        0 B        0 B    4.00MiB        0 B              (stale)
   
-  S metal_shm: tt-metal's own statistics, bytes asked for; allocations of other
-  threads may be missing, and the cb total may be the last writer's alone. D
-  driver: the process has the card open. M model: the card's tables. '>': highest
-  seen, it may have been more. '~': inferred, not counted. stale: left by ended
-  processes, no longer on the device.
+  S metal_shm: tt-metal's own statistics, bytes asked for; allocations of other threads may be missing, and the CB total may be the last writer's alone. D driver: the process has the card open. M model: the card's tables. '>=': highest seen, it may have been more. '~': inferred, not counted. stale: left by ended processes, no longer on the device.
   $ COLUMNS=120 tidemark smi -d /dev/tenstorrent/0 | calm | sed -n '3,10p;18,22p'
-  0  n150, Wormhole  /dev/tenstorrent/0  0000:01:00.0  chip 0x100018611902010
-    47.2/100 C  35.5/85 W  1000 MHz  0.85 V
+  0  n150  /dev/tenstorrent/0  0000:01:00.0  Wormhole  chip 0x100018611902010
+    47.2 / 100 °C  35.5 / 85 W  1000 MHz  0.85 V
     ~64 cores  ~12 DRAM banks  hardware queues unknown
     Memory           Used      Total       Free    Largest       Peak  Share                               Source
-    dram          4.50GiB   11.99GiB    7.49GiB    unknown   >4.50GiB  37.5%  ██████████░░░░░░░░░░░░░░░░░  metal_shm/model
-    l1           37.50MiB   85.05MiB   47.55MiB    unknown  >37.50MiB  44.0%  ████████████░░░░░░░░░░░░░░░  metal_shm/model
-    cb            4.00MiB   85.05MiB   43.55MiB    unknown   >4.00MiB   4.7%  █░░░░░░░░░░░░░░░░░░░░░░░░░░  metal_shm/model
+    dram          4.50GiB   11.99GiB    7.49GiB    unknown  >=4.50GiB  37.5%  ██████████░░░░░░░░░░░░░░░░░  metal_shm/model
+    l1           37.50MiB   85.05MiB   47.55MiB    unknown >=37.50MiB  44.0%  ████████████░░░░░░░░░░░░░░░  metal_shm/model
+    cb            4.00MiB   85.05MiB   43.55MiB    unknown  >=4.00MiB   4.7%  █░░░░░░░░░░░░░░░░░░░░░░░░░░  metal_shm/model
     Free: l1 (shared with cb), cb (shared with l1): both use the same memory
   
-      PID User     Dev     Age       dram         l1         cb      trace   l1_small      other Src  Command
-      777 USER     0       -          -          -          -          -          -          - D    /usr/bin/idle train.py
-     4242 USER     0       -    4.50GiB   37.50MiB    4.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
-      stale          0            4.50GiB   37.50MiB    4.00MiB        0 B        0 B        0 B      left by ended processes
+      PID USER      DEV         DRAM         L1   L1_SMALL      TRACE         CB      OTHER      AGE SRC COMMAND
+      777 USER     0              -          -          -          -          -          -        - D   /usr/bin/idle train.py
+     4242 USER     0        4.50GiB   37.50MiB        0 B        0 B    4.00MiB          -        - S   /usr/bin/python3 train.py
+                    0        4.50GiB   37.50MiB        0 B        0 B    4.00MiB        0 B              (stale)
   $ COLUMNS=120 LC_ALL=C tidemark smi -d 01:00.0 | grep dram
-    dram          4.50GiB   11.99GiB    7.49GiB    unknown   >4.50GiB  37.5%  ##########.................  metal_shm/model
-      PID User     Dev     Age       dram         l1         cb      trace   l1_small      other Src  Command
+    dram          4.50GiB   11.99GiB    7.49GiB    unknown  >=4.50GiB  37.5%  ##########.................  metal_shm/model
 
 Choosing.
 
   $ tidemark status -p 777 | calm | grep -E '^[0-9] |USER'
-  0  n150, Wormhole  /dev/tenstorrent/0  0000:01:00.0  chip 0x100018611902010
-      777 USER     0       -          -          -          -          -          -          - D    /usr/bin/idle train.py
+  0  n150  /dev/tenstorrent/0  0000:01:00.0  Wormhole  chip 0x100018611902010
+      PID USER      DEV         DRAM         L1   L1_SMALL      TRACE         CB      OTHER      AGE SRC COMMAND
+      777 USER     0              -          -          -          -          -          -        - D   /usr/bin/idle train.py
   $ tidemark status -d 0x0100018611902010 | calm | head -3 | tail -1
-  0  n150, Wormhole  /dev/tenstorrent/0  0000:01:00.0  chip 0x100018611902010
+  0  n150  /dev/tenstorrent/0  0000:01:00.0  Wormhole  chip 0x100018611902010
   $ tidemark status -p 777 -p 4242 | grep -cE ' (777|4242) '
   2
   $ tidemark status -p 1
@@ -186,7 +177,7 @@ JSON has what a snapshot of tt-smi has, in its strings, and memory in bytes.
   ['pyluwen', 'tidemark', 'tt_smi', 'tt_umd']
   {"bus_id": "0000:01:00.0", "board_type": "n150 L", "board_id": "0100018611902010", "coords": "N/A", "dram_status": null, "dram_speed": "N/A", "pcie_speed": 4, "pcie_width": "16"}
   {"voltage": "0.85", "current": "N/A", "power": " 35.5", "board_power": "N/A", "aiclk": "1000", "asic_temperature": "47.2", "fan_speed": "N/A", "heartbeat": "N/A"}
-  {"vdd_min": "N/A", "vdd_max": "N/A", "tdp_limit": " 85", "tdc_limit": "N/A", "asic_fmax": "N/A", "therm_trip_l1_limit": "N/A", "thm_limit": "100", "bus_peak_limit": "N/A", "fan_rpm_limit": "N/A", "board_power_limit": "N/A"}
+  {"vdd_min": "N/A", "vdd_max": "N/A", "tdp_limit": " 85", "tdc_limit": " 95", "asic_fmax": "N/A", "therm_trip_l1_limit": "N/A", "thm_limit": "100", "bus_peak_limit": "N/A", "fan_rpm_limit": "N/A", "board_power_limit": "N/A"}
   {"fw_bundle_version": "18.3.0.0", "tt_flash_version": "N/A", "cm_fw": "N/A", "cm_fw_date": "N/A", "eth_fw": "N/A", "dm_bl_fw": "N/A", "dm_app_fw": "N/A", "gddr_fw": "N/A"}
   {"BOARD_ID": "0x100018611902010", "BOARD_ID_HIGH": "0x1000186", "BOARD_ID_LOW": "0x11902010", "AXICLK": "0x384", "VCORE": "0x352"}
   {"index": 0, "host": null, "number": 0, "node": 0, "pci": "0000:01:00.0", "chip_id": 72059269369831440, "virtual": false, "board": false, "card": "n150", "card_source": "driver", "architecture": "Wormhole", "grid_x": null, "grid_y": null, "hardware_queues": null, "process_count": 2, "sources": ["metal_shm", "driver"], "space_is_old": false}
@@ -248,9 +239,9 @@ Two processes of a region. The total of circular buffers is that of the last wri
   $ printf '\000\300' | dd of=m/shm/tt_device_$((16#0100018611902010))_memory bs=1 seek=80 conv=notrunc status=none
   $ printf '\000' | dd of=m/shm/tt_device_$((16#0100018611902010))_memory bs=1 seek=82 conv=notrunc status=none
   $ tidemark status | calm | grep -E '^  cb |^ +424|Problems'
-    cb           0.094MiB   85.05MiB   84.96MiB    unknown  >0.094MiB   0.1% S/M
-     4242 USER     0       -    2.00KiB        0 B   48.00KiB        0 B        0 B          - S    /usr/bin/python3 train.py
-     4243 USER     0       -    2.00KiB        0 B   48.00KiB        0 B        0 B          - S    /usr/bin/python3 train.py
+    cb           0.094MiB   85.05MiB   84.96MiB    unknown >=0.094MiB   0.1% S/M
+     4242 USER     0        2.00KiB        0 B        0 B        0 B   48.00KiB          -        - S   /usr/bin/python3 train.py
+     4243 USER     0        2.00KiB        0 B        0 B        0 B   48.00KiB          -        - S   /usr/bin/python3 train.py
   $ printf '\001' | dd of=m/shm/tt_device_$((16#0100018611902010))_memory bs=1 seek=48 conv=notrunc status=none
   $ printf '\000' | dd of=m/shm/tt_device_$((16#0100018611902010))_memory bs=1 seek=49 conv=notrunc status=none
   $ COLUMNS=1000 tidemark status | calm | sed -n '/^Problems/,/^$/p'
@@ -287,23 +278,18 @@ card, but all cards are of one type.
   /2  n300            /dev/tenstorrent/2 0000:03:00.0        42       -  1000     2
   /3  n300            /dev/tenstorrent/3 0000:04:00.0        43       -  1000     1
   
-      PID User     Dev     Age       dram         l1         cb      trace   l1_small      other Src  Command
-      777 root      /2       -          -          -          -          -          -          - D    /usr/bin/idle train.py
-     4242 USER     0       -        0 B        0 B    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
-     4242 USER     1       -    1.00GiB   10.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
-     4242 USER     2       -    2.00GiB   20.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
-     4242 USER     3       -    3.00GiB   30.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
-     4242 USER     4       -    4.00GiB   40.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
-     4242 USER     5       -    5.00GiB   50.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
-     4242 USER     6       -    6.00GiB   60.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
-     4242 USER     7       -    7.00GiB   70.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
+      PID USER      DEV         DRAM         L1   L1_SMALL      TRACE         CB      OTHER      AGE SRC COMMAND
+      777 root      /2             -          -          -          -          -          -        - D   /usr/bin/idle train.py
+     4242 USER     0            0 B        0 B        0 B        0 B    8.00MiB          -        - S   /usr/bin/python3 train.py
+     4242 USER     1        1.00GiB   10.00MiB        0 B        0 B    8.00MiB          -        - S   /usr/bin/python3 train.py
+     4242 USER     2        2.00GiB   20.00MiB        0 B        0 B    8.00MiB          -        - S   /usr/bin/python3 train.py
+     4242 USER     3        3.00GiB   30.00MiB        0 B        0 B    8.00MiB          -        - S   /usr/bin/python3 train.py
+     4242 USER     4        4.00GiB   40.00MiB        0 B        0 B    8.00MiB          -        - S   /usr/bin/python3 train.py
+     4242 USER     5        5.00GiB   50.00MiB        0 B        0 B    8.00MiB          -        - S   /usr/bin/python3 train.py
+     4242 USER     6        6.00GiB   60.00MiB        0 B        0 B    8.00MiB          -        - S   /usr/bin/python3 train.py
+     4242 USER     7        7.00GiB   70.00MiB        0 B        0 B    8.00MiB          -        - S   /usr/bin/python3 train.py
   
-  L1 and CB use the same memory; its size is the last 'of'. '!': 90 % or more is
-  used, for CB in the fullest core. --long shows all figures. S metal_shm:
-  tt-metal's own statistics, bytes asked for; allocations of other threads may be
-  missing, and the cb total may be the last writer's alone. D driver: the process
-  has the card open. T card_type: the tables of the type that all cards have. '>':
-  at least. '~': inferred, not counted.
+  L1 and CB use the same memory; its size is the last 'of'. '!': 90 % or more is used, for CB in the fullest core. --long shows all figures. S metal_shm: tt-metal's own statistics, bytes asked for; allocations of other threads may be missing, and the CB total may be the last writer's alone. D driver: the process has the card open. T card_type: the tables of the type that all cards have. '>': at least. '~': inferred, not counted.
   $ on_terminal() { COLUMNS=80 TERM=dumb python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$@" < /dev/null | tr -d '\r'; }
   $ printf 'python3\0%080d\0' 7 > m/proc/4242/cmdline
   $ on_terminal tidemark status -p 4242 | calm | grep -E '^Dev|^[01] |PID|4242 USER     [01] '
@@ -311,24 +297,24 @@ card, but all cards are of one type.
   0   ~n300      -    0.00  ~11.99   0%     0.00   0%     8.00  10%   ~74.42     1
   1   ~n300      -    1.00  ~11.99   8%    10.00  13%     8.00  10%   ~74.42     1
   Dev Card    Node               PCI             Temp C Power W   MHz Procs
-      PID User     Dev     Age       dram         l1 Src  Command
-     4242 USER     0       -        0 B        0 B S    python3 0000000000000...
-     4242 USER     1       -    1.00GiB   10.00MiB S    python3 0000000000000...
+      PID USER      DEV         DRAM         L1      AGE SRC COMMAND
+     4242 USER     0            0 B        0 B        - S   python3 000000000...
+     4242 USER     1        1.00GiB   10.00MiB        - S   python3 000000000...
   $ tidemark status -p 4242 | calm | grep -E '4242 USER     0 '
-     4242 USER     0       -        0 B        0 B    8.00MiB        0 B        0 B          - S    python3 00000000000000000000000000000000000000000000000000000000000000000000000000000007
+     4242 USER     0            0 B        0 B        0 B        0 B    8.00MiB          -        - S   python3 00000000000000000000000000000000000000000000000000000000000000000000000000000007
   $ tidemark status -d 77
   tidemark status: no device '77' among the 8 that are visible; 'tidemark status' lists them
   [2]
   $ tidemark status --long -d 5 | calm
   tidemark VERSION, TIME: 1 device, 1 process
   
-  5  ~n300, Wormhole  chip 0x761916091
+  5  ~n300  Wormhole  chip 0x761916091
     telemetry unknown: no card of the driver is known to be this device
     ~56 cores  ~12 DRAM banks  hardware queues unknown
     Memory           Used      Total       Free    Largest       Peak  Share Src
-    dram          5.00GiB  ~11.99GiB   ~6.99GiB    unknown   >5.00GiB  41.7% S/T
-    l1           50.00MiB  ~74.42MiB  ~24.42MiB    unknown  >50.00MiB  67.1% S/T
-    cb            8.00MiB  ~74.42MiB  ~16.42MiB    unknown   >8.00MiB  10.7% S/T
+    dram          5.00GiB  ~11.99GiB   ~6.99GiB    unknown  >=5.00GiB  41.7% S/T
+    l1           50.00MiB  ~74.42MiB  ~24.42MiB    unknown >=50.00MiB  67.1% S/T
+    cb            8.00MiB  ~74.42MiB  ~16.42MiB    unknown  >=8.00MiB  10.7% S/T
     Free: l1 (shared with cb), cb (shared with l1): both use the same memory
     All L1: 80.06 MiB in 56 cores of 1464 KiB
       allocator buffers      50.00MiB  62.4%  metal_shm
@@ -338,13 +324,10 @@ card, but all cards are of one type.
       firmware               ~1.87MiB   2.3%  inferred (model)
       free or not counted   ~16.42MiB  20.5%  what is left
   
-      PID User     Dev     Age       dram         l1         cb      trace   l1_small      other Src  Command
-     4242 USER     5       -    5.00GiB   50.00MiB    8.00MiB        0 B        0 B          - S    python3 00000000000000000000000000000000000000000000000000000000000000000000000000000007
+      PID USER      DEV         DRAM         L1   L1_SMALL      TRACE         CB      OTHER      AGE SRC COMMAND
+     4242 USER     5        5.00GiB   50.00MiB        0 B        0 B    8.00MiB          -        - S   python3 00000000000000000000000000000000000000000000000000000000000000000000000000000007
   
-  S metal_shm: tt-metal's own statistics, bytes asked for; allocations of other
-  threads may be missing, and the cb total may be the last writer's alone. T
-  card_type: the tables of the type that all cards have. '>': highest seen, it may
-  have been more. '~': inferred, not counted.
+  S metal_shm: tt-metal's own statistics, bytes asked for; allocations of other threads may be missing, and the CB total may be the last writer's alone. T card_type: the tables of the type that all cards have. '>=': highest seen, it may have been more. '~': inferred, not counted.
   $ tidemark status --short -d 5 | calm | sed -n '3,7p'
                       Temp Power Clock    DRAM      of            L1            CB            of
   Dev Card               C     W   MHz     GiB     GiB    %      MiB    %      MiB    %      MiB Procs
@@ -358,12 +341,11 @@ card, but all cards are of one type.
   Dev Card            Node               PCI             Temp C Power W   MHz Procs
   /2  n300            /dev/tenstorrent/2 0000:03:00.0        42       -  1000     2
   
-      PID User     Dev     Age       dram         l1         cb      trace   l1_small      other Src  Command
-      777 root      /2       -          -          -          -          -          -          - D    /usr/bin/idle train.py
-     4242 root      /2       -          -          -          -          -          -          - D    python3 00000000000000000000000000000000000000000000000000000000000000000000000000000007
+      PID USER      DEV         DRAM         L1   L1_SMALL      TRACE         CB      OTHER      AGE SRC COMMAND
+      777 root      /2             -          -          -          -          -          -        - D   /usr/bin/idle train.py
+     4242 root      /2             -          -          -          -          -          -        - D   python3 00000000000000000000000000000000000000000000000000000000000000000000000000000007
   
-  D driver: the process has the card open. '>': highest seen, it may have been
-  more. '~': inferred, not counted.
+  D driver: the process has the card open. '>=': highest seen, it may have been more. '~': inferred, not counted.
   $ tidemark status -n 1 | grep -c '^[0-7]  '
   8
   $ tidemark top --once | sed -n '/System/,/^Device 0/p' | sed 's/Time: .*/Time: NOW/'
@@ -372,13 +354,13 @@ card, but all cards are of one type.
     Refresh: none
     Devices: 8
     Cards: 4 (it is not known which device is on which card)
-    Note: the figures are tt-metal's own statistics: allocations of other threads
-          may be missing, and the CB total may be the last writer's alone
+    Note: the figures are tt-metal's own statistics: allocations of other threads may be missing, and the CB total may be the last writer's alone
   
   Device 0 (ID: 0)
   $ tidemark top --once -d 7 | sed -n '/^Device/,/Usage/p'
   Device 7 (ID: 7)
-  --------------------------------------------------------------------------------
+    ------------------------------------------------------------------------------
+  
     Device Information:
       Architecture: Wormhole (~n300)
       Chip ID: 0x961916091
@@ -447,7 +429,7 @@ A program that uses the library, on a machine without cards.
   $ tidemark status -p $! | steady $!
   tidemark VERSION, TIME: 1 device, 1 process
   
-  0  n150, Wormhole  chip 0x1234
+  0  n150  Wormhole  chip 0x1234
     telemetry unknown: no card of the driver is known to be this device
     64 cores  12 DRAM banks  hardware queues unknown
     Memory           Used      Total       Free    Largest       Peak  Share Src
@@ -465,11 +447,10 @@ A program that uses the library, on a machine without cards.
       firmware               ~2.14MiB   2.3%  inferred (model)
       free or not counted   ~85.05MiB  92.9%  what is left
   
-      PID User     Dev     Age       dram         l1         cb      trace   l1_small      other Src  Command
-      PID USER     0 AGE   24.00KiB        0 B        0 B     1000 B        0 B        0 B L    tracked wait
+      PID USER      DEV         DRAM         L1   L1_SMALL      TRACE         CB      OTHER      AGE SRC COMMAND
+      PID USER     0       24.00KiB        0 B        0 B     1000 B        0 B        0 B AGE L   tracked wait
   
-  L ledger: tracked by libtidemark, bytes reserved. '>': highest seen, it may have
-  been more. '~': inferred, not counted.
+  L ledger: tracked by libtidemark, bytes reserved. '>=': highest seen, it may have been more. '~': inferred, not counted.
   $ tidemark status -j -p $! | python3 -c 'import json, sys
   > for p in json.load(sys.stdin)["processes"]:
   >     print(p["device"], p["memory"]["device_number"], p["memory"]["phase"], p["memory"]["sources"])
@@ -480,8 +461,8 @@ A program that uses the library, on a machine without cards.
   tidemark status: no device '0x1234': no card and no tracked process is visible; see 'tidemark doctor'
   [1]
   $ tidemark status -a -d 0x1234 | steady $pid | grep -E '^ +PID'
-      PID User     Dev     Age       dram         l1         cb      trace   l1_small      other Src  Command
-      PID USER     0 crashed   24.00KiB        0 B        0 B     1000 B        0 B        0 B L    tracked wait
+      PID USER      DEV         DRAM         L1   L1_SMALL      TRACE         CB      OTHER      AGE SRC COMMAND
+      PID USER     0       24.00KiB        0 B        0 B     1000 B        0 B        0 B  crashed L   tracked wait
 
 A copy of another program's ledger, whose lock another process holds. Its pid is only claimed, and the device's sums
 leave it out.

@@ -8,36 +8,39 @@ The daemon's command line. tests/daemon has a running one.
                    [--http-port=PORT] [--quiet] [--daemonize [--log=FILE]]
                    [--replace]
   
-  Serve programs that report their memory on a socket, and show the machine to
-  others.
+  Serve programs that report their memory on a socket, and publish metrics over
+  HTTP.
   
-  Programs that are instrumented for the allocation server connect to a socket and
-  report each buffer. tidemarkd writes a ledger for each of these processes, so
-  that 'tidemark top', 'status', 'dump' and 'leaks' show them like all others.
-  Messages of 72, 112, 128 and 144 bytes are served on one socket.
+  Programs instrumented for the allocation server connect to a socket and report
+  each buffer. tidemarkd writes a ledger for each of these processes, so 'tidemark
+  top', 'status', 'dump' and 'leaks' show these processes like any other. Messages
+  of 72, 112, 128 and 144 bytes share one socket.
   
-  It prints a line for each event, unless --quiet is given. SIGUSR1 prints what is
-  live, as the message DUMP_REMAINING does; 'tidemark dump --server' prints it
-  where it is called. SIGUSR2 prints statistics. SIGTERM, SIGINT and SIGHUP end it
-  after a last list of what is live, and of what ended processes have left.
+  The daemon prints a line for each event unless --quiet is given. SIGUSR1 prints
+  the live buffers, like the message DUMP_REMAINING; 'tidemark dump --server'
+  prints them in your terminal instead. SIGUSR2 prints statistics. SIGTERM, SIGINT
+  and SIGHUP end the daemon after it has printed a final list of live buffers and
+  of buffers left by ended processes.
   
-  A daemon that is killed loses nothing: the ledgers stay, and the next one goes
-  on with those of processes that still run. A socket that somebody listens on is
-  not taken, unless --replace is given; one that nobody listens on is replaced.
+  If the daemon is killed, nothing is lost: the ledgers remain, and the next
+  daemon continues the ledgers of running processes. If another server listens on
+  the socket, the daemon takes over only with --replace; a socket without a
+  listener is replaced.
   
-  What a process held when it ended is a leak: its ledger stays in memory for ten
-  minutes, then it moves to $STATE_DIRECTORY, else $XDG_STATE_HOME/tidemark, else
-  ~/.local/state/tidemark, where 'tidemark dump --dir' reads it.
+  Buffers that a process still held when it ended are a leak. The process's ledger
+  stays in memory for ten minutes and then moves to $STATE_DIRECTORY, else
+  $XDG_STATE_HOME/tidemark, else ~/.local/state/tidemark, where 'tidemark dump
+  --dir' reads it.
   
-  Over HTTP it shows this machine to others: metrics for Prometheus at /metrics,
-  documents at /api/v1/, which 'tidemark top', 'status' and 'leaks' read with
-  --connect. On the port everybody sees totals of devices; only the bearer of the
-  token sees processes. The port is for this machine, unless --http-host names
-  another address; then give a token, too.
+  Over HTTP, the daemon serves Prometheus metrics at /metrics, and documents at
+  /api/v1/, which 'tidemark top', 'status' and 'leaks' read with --connect. The
+  port shows device totals to everyone, and processes only to readers with the
+  token. Only this machine can reach the port unless --http-host names another
+  address; in that case, set a token as well.
   
-  systemd can open the sockets: those named socket, short and helper are used
-  (FileDescriptorName=). TIDEMARK_MODE in its environment lets others read the
-  ledgers, as for other programs.
+  systemd can open the sockets, under the names socket, short and helper
+  (FileDescriptorName=). TIDEMARK_MODE in the daemon's environment lets others
+  read the ledgers, as for other programs.
   
   Options:
     -s, --socket=FILE          socket of instrumented programs (default:
@@ -45,52 +48,53 @@ The daemon's command line. tests/daemon has a running one.
     -m, --socket-mode=MODE     permissions of the sockets (default: 0660, for
                                their owner and group)
         --short-socket=FILE    another socket, for messages of 14, 17 and 21 bytes
-        --helper-socket=FILE   another socket, for the messages of 32 bytes of the
+        --helper-socket=FILE   another socket, for the 32-byte messages of the
                                helper header
-        --replace              take over from the server that listens on the
-                               socket, without a break for its clients
+        --replace              take over from the server listening on the socket,
+                               without interrupting its clients
         --dir=DIR              directory of the ledgers, instead of $TIDEMARK_DIR
                                or /dev/shm
     -q, --quiet                print no line for each event
         --dead-limit=BYTES     memory for the ledgers of ended processes, e.g.
-                               64M; what is beyond moves to the state folder on
-                               disk
-        --archive-limit=BYTES  disk space for them, e.g. 1G; the oldest are
-                               removed
-        --archive-age=TIME     how long they are kept on disk, e.g. 720h
-        --statistics=TIME      print statistics this often, e.g. 10s
-        --http-port=PORT       port of metrics and the JSON API (default: 9740, if
-                               it is free)
+                               64M; the rest moves to the state folder on disk
+        --archive-limit=BYTES  disk space for these ledgers, e.g. 1G; the oldest
+                               are removed
+        --archive-age=TIME     time for which these ledgers are kept on disk, e.g.
+                               720h
+        --statistics=TIME      interval between printed statistics, e.g. 10s
+        --http-port=PORT       port for metrics and the JSON API (default: 9740,
+                               if that port is free)
         --http-host=ADDRESS    address of that port (default: 127.0.0.1)
-        --http-hosts=NAMES     names by which others may call this machine, with
-                               commas between them
-        --http-socket=FILE     a Unix socket for HTTP, too: it shows users what is
-                               theirs
-        --token-file=FILE      file with the token whose bearers see everything
+        --http-hosts=NAMES     more names of this machine to accept in the Host
+                               header, separated by commas
+        --http-socket=FILE     a Unix socket for HTTP; it shows users their own
+                               processes
+        --token-file=FILE      file with the bearer token that gives access to
+                               everything
         --no-http              do not answer over HTTP
-        --process-metrics      also series for each process, for those who may see
-                               them
-        --metric-names=NAMES   also the families of other exporters: tt-exporter,
-                               tt-telemetry, with a comma between them
-        --leak-watch=TIME      how long buffers are watched before they are judged
-                               as leaks (default: 2m)
+        --process-metrics      add series for each process, for readers allowed to
+                               see the process
+        --metric-names=NAMES   add the families of other exporters: tt-exporter,
+                               tt-telemetry, or both separated by a comma
+        --leak-watch=TIME      time for which buffers are watched before leaks are
+                               judged (default: 2m)
     -D, --daemonize            run in the background; returns when clients can
                                connect
-        --log=FILE             where a daemon in the background writes its lines
-                               (default: nowhere)
+        --log=FILE             output file of a daemon in the background (default:
+                               none)
     -h, --help                 show this help
   
   Examples:
     tidemarkd
-        serve instrumented programs and print what they allocate
+        serve instrumented programs and print their allocations
     tidemarkd --quiet --daemonize
-        serve them in the background
+        the same in the background, without a line for each event
     tidemarkd --socket-mode=0666
         let every user's programs connect
     tidemarkd --http-host=0.0.0.0 --token-file=token
-        let those who have the token look from other machines
+        give access to other machines that have the token
     tidemarkd --replace
-        go on in place of the running daemon, e.g. after an update
+        take over from the running daemon, e.g. after an update
   $ tidemarkd --sokcet=x
   tidemarkd: unknown option '--sokcet'; did you mean '--socket'?
   tidemarkd: see 'tidemarkd --help'

@@ -13,7 +13,7 @@ The live monitor, as it prints where there is no terminal.
   System Info:
     Time: NOW
     Refresh: none
-    Devices: 0 (no card and no tracked process is visible; see 'tidemark doctor')
+    Devices: 0 (no card and no tracked process is visible: try 'tidemark demo', which needs no card, and see 'tidemark doctor', which says what was looked for)
   
 
 A card, and a program that fills its L1.
@@ -31,11 +31,11 @@ A card, and a program that fills its L1.
     Time: NOW
     Refresh: 1000ms
     Devices: 1
-    Note: the figures are tt-metal's own statistics: allocations of other threads
-          may be missing, and the CB total may be the last writer's alone
+    Note: the figures are tt-metal's own statistics: allocations of other threads may be missing, and the CB total may be the last writer's alone
   
   Device 0 (ID: 0)
-  --------------------------------------------------------------------------------
+    ------------------------------------------------------------------------------
+  
     Device Information:
       Architecture: Wormhole (n150)
       Node: /dev/tenstorrent/0
@@ -165,7 +165,8 @@ Choosing.
     Devices: 1 of 2
   
   Device /1 (ID: unknown)
-  --------------------------------------------------------------------------------
+    ------------------------------------------------------------------------------
+  
     Device Information:
       Architecture: Blackhole (p150a)
       Node: /dev/tenstorrent/1
@@ -174,12 +175,11 @@ Choosing.
       Hardware CQs: unknown (no source reports them)
       DRAM Channels: 8
       Compute Grid: 11x10 (110 cores), inferred (model)
-  
   $ tidemark top -1 -p 4242 | grep -E '^Device|Devices'
     Devices: 1 of 2
   Device 0 (ID: 0)
   $ tidemark top -n 1 -d 1 -p 4242 | grep Devices
-    Devices: 0 of 2 (process 4242 uses none that is '1')
+    Devices: 0 of 2 (no process 4242 is known to use device "1")
   $ tidemark top -n 3 -d 77
   tidemark top: no device '77' among the 2 that are visible; 'tidemark status' lists them
   [2]

@@ -310,7 +310,7 @@ class Clients(DaemonTest):
         process, = self.dump(archive)["processes"]
         self.assertEqual((process["pid"], len(process["buffers"])), (other.pid, 1))
         self.wait_for(lambda: self.dump()["processes"] == [], "the room in memory")
-        self.assertIn('"why": "client_ended"', self.tidemark("leaks", "--json", "--dir", archive).stdout)  # it is still a leak
+        self.assertIn('"what": "client_ended"', self.tidemark("leaks", "--json", "--dir", archive).stdout)  # it is still a leak
 
     def test_a_process_that_released_everything_leaves_no_ledger(self):
         self.start("--quiet")

@@ -4,8 +4,8 @@
  * usage: http_alone [--dir DIR] [--http-host HOST] [--http-port N] [--http-socket PATH] [--token-file FILE]
  *                   [--http-hosts NAMES] [--metric-names NAMES] [--process-metrics] [--stats] [--leaks MS|off]
  *
- * The options are those of tidemarkd, but for the last two: every counter of the socket server is 3, and how long
- * buffers are watched for leaks.
+ * The options are those of tidemarkd, but for the last two: --stats shows the counters of a socket server that does
+ * nothing, and --leaks is how long buffers are watched for leaks.
  *
  * Prints "ready PORT" and goes on until its standard input ends.
  */
@@ -14,27 +14,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/http.h"
-#include "daemon/loop.h"
+#include "daemon/http/http.h"
+#include "daemon/socket/socket_server.h"
+#include "ledger/archive/archive.h"
 
 static struct tdm_loop loop;
 
-static void input_ready(struct tdm_watch *watch, uint32_t events)
+static void input_ready(struct tdm_watch *watch)
 {
 	char text[64];
-	(void)events;
 	if (read(watch->fd, text, sizeof text) <= 0)
 		tdm_loop_end(&loop);
-}
-
-static void fill_stats(void *context, struct tdm_server_stats *stats)
-{
-	(void)context;
-	*stats = (struct tdm_server_stats){
-#define X(member, type, name, label, value, unit, help) .member = 3,
-		TDM_SERVER_STATS_LIST(X)
-#undef X
-	};
 }
 
 static bool take_option(const char *name, const char *value, struct tdm_daemon_options *options)
@@ -65,28 +55,29 @@ int main(int argc, char **argv)
 {
 	struct tdm_daemon_options options = { .leak_watch_ns = UINT64_MAX };
 	struct tdm_watch input = { .fd = STDIN_FILENO, .events = EPOLLIN, .ready = input_ready };
-	struct tdm_http_sources sources = { 0 };
+	static struct tdm_server server;
+	struct tdm_server *shown = NULL;
 	struct tdm_http *http;
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--process-metrics") == 0)
 			options.process_metrics = true;
 		else if (strcmp(argv[i], "--stats") == 0)
-			sources.stats = fill_stats;
+			shown = &server;
 		else if (i + 1 < argc && take_option(argv[i], argv[i + 1], &options))
 			i++;
 		else
 			return 2;
 	}
-	const struct tdm_state_options state = { .ledger_dir = options.dir };
-	sources.state = tdm_state_new(&state);
-	if (sources.state == NULL || tdm_loop_init(&loop) != 0 || tdm_loop_add(&loop, &input) != 0 ||
-		tdm_http_start(&loop, &options, &sources, &http) != 0)
+	server.archive = tdm_archive_new(&(struct tdm_archive_options){ .dir = options.dir });
+	struct tdm_state *state = tdm_state_new(&(struct tdm_state_options){ .ledger_dir = options.dir });
+	if (state == NULL || tdm_loop_init(&loop) != 0 || tdm_loop_add(&loop, &input) != 0 ||
+		tdm_http_start(&loop, &options, state, shown, &http) != 0)
 		return 1;
 	printf("ready %u\n", tdm_http_port(http));
 	fflush(stdout);
 	int err = tdm_loop_run(&loop);
 	tdm_http_stop(http);
-	tdm_state_free(sources.state);
+	tdm_state_free(state);
 	tdm_loop_done(&loop);
 	return err == 0 ? 0 : 1;
 }

@@ -49,6 +49,10 @@ class Form(Case):
 
     def test_a_request_has_no_body(self):
         self.start()
+        with self.connect() as s:
+            s.settimeout(10)
+            s.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")
+            self.assertIn(b" 200 ", s.recv(65536))
         for method in ("POST", "PUT", "DELETE", "PATCH", "TRACE", "CONNECT", "OPTIONS", "NONSENSE", "get"):
             self.assertIn(self.get("/metrics", method=method).status, (400, 405, 501))
         body = b"GET /api/v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n"

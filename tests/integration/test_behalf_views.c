@@ -9,7 +9,7 @@
 
 #include "../unit/behalf_clients.h"
 #include "base/clock.h"
-#include "state/state.h"
+#include "live/join/state.h"
 
 /* The output of a command of tidemark, with all blanks and line ends in a row as one blank: lines are broken to fit.
  * Borrowed until the next call. */
@@ -69,11 +69,11 @@ static void shown_while_it_runs(void **state)
 	/* The program ends. Nobody knows whether it crashed, or could have freed its buffers. */
 	client_end(&client);
 	assert_shows("dump", "ended (post-mortem), written by a daemon");
-	assert_shows("leaks", "LEAK");
+	assert_shows("leaks", "leak ");
 	assert_shows("leaks", "was left by a client of the daemon, which has ended; how it ended is not known");
 	assert_shows_not("leaks", "never freed");
 	assert_shows_not("leaks", "by itself");
-	assert_shows("leaks --json", "\"why\": \"client_ended\"");
+	assert_shows("leaks --json", "\"what\": \"client_ended\"");
 	assert_shows("dump --reap 2>&1", "removed 1 ledger");
 	assert_int_equal(access(path, F_OK), -1);
 }
@@ -100,7 +100,7 @@ static void own_ledger_counts(void **state)
 	assert_non_null(picture);
 	assert_int_equal(picture->process_count, 1);
 	assert_int_equal(picture->holding_count, 1);
-	assert_int_equal(picture->holdings[0].kinds[TDM_KIND_DRAM].used, 4096);
+	assert_int_equal(picture->holdings[0].kinds[TDM_KIND_DRAM].reserved, 4096);
 	/* When it no longer writes itself, what it tells the daemon counts. */
 	tdm_writer_end(own);
 	tdm_ledger_file_remove(&own->file);
@@ -111,7 +111,7 @@ static void own_ledger_counts(void **state)
 	picture = tdm_state_look(live, &(struct tdm_wish){ 0 });
 	assert_non_null(picture);
 	assert_int_equal(picture->holding_count, 1);
-	assert_int_equal(picture->holdings[0].kinds[TDM_KIND_DRAM].used, 5000);
+	assert_int_equal(picture->holdings[0].kinds[TDM_KIND_DRAM].reserved, 5000);
 	tdm_state_free(live);
 	tdm_ledger_file_remove(&other->file);
 	tdm_writer_free(other);
@@ -119,7 +119,12 @@ static void own_ledger_counts(void **state)
 
 static int set_up(void **state)
 {
-	return behalf_dir_make(state) == 0 ? setenv("TIDEMARK_DIR", behalf_dir, 1) : -1;
+	if (behalf_dir_make(state) != 0 || setenv("TIDEMARK_DIR", behalf_dir, 1) != 0)
+		return -1;
+	/* Nothing else that this machine has. */
+	setenv("TIDEMARK_SHM_DIR", behalf_dir, 1);
+	setenv("TIDEMARK_SYSFS_ROOT", behalf_dir, 1);
+	return 0;
 }
 
 int main(void)

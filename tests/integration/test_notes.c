@@ -116,7 +116,7 @@ static void test_child_counts_for_itself(void **unused)
 	assert_true(note_of(picture, other, "first") == UINT64_MAX);
 	assert_int_equal(note_of(picture, other, "second"), 1);
 	assert_true(note_of(picture, other, "said before the fork") == UINT64_MAX - 1);
-	assert_int_equal(holding_of(picture, other->pid)->hazard_count, 0);
+	assert_int_equal(holding_of(picture, other->pid)->told.hazard_count, 0);
 	kill(other->pid, SIGKILL);
 	tdm_state_free(state);
 	stop(&running);

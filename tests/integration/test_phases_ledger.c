@@ -13,11 +13,11 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "ledger/ledger_list.h"
-#include "ledger/ledger_reap.h"
-#include "ledger/reader.h"
-#include "sources/format.h"
-#include "sources/ledger_phases.h"
+#include "ledger/read/ledger_list.h"
+#include "ledger/archive/archive.h"
+#include "ledger/read/reader.h"
+#include "input/door/format.h"
+#include "input/ledger/ledger_phases.h"
 #include "tidemark.h"
 
 enum { MB = 1 << 20 };

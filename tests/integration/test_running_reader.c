@@ -23,8 +23,8 @@
 #include <unistd.h>
 
 #include "own_folder.h"
-#include "ledger/ledger_reap.h"
-#include "ledger/reader.h"
+#include "ledger/archive/archive.h"
+#include "ledger/read/reader.h"
 #include "../unit/follow.h"
 #include "../unit/ledger_buffers.h"
 #include "tidemark.h"
@@ -127,9 +127,9 @@ static void check_buffers(const struct tdm_ledger_view *view, const struct tdm_l
 		assert_int_equal(buffers[i].occupied_bytes, b.bytes_per_bank * 5);
 		bytes += buffers[i].reserved_bytes;
 	}
-	assert_int_equal(view->counts[TDM_KIND_DRAM].bytes + view->counts[TDM_KIND_L1].bytes, bytes);
+	assert_int_equal(view->counts[TDM_KIND_DRAM].reserved + view->counts[TDM_KIND_L1].reserved, bytes);
 	assert_int_equal(view->counts[TDM_KIND_DRAM].allocs + view->counts[TDM_KIND_L1].allocs, end);
-	assert_int_equal(view->counts[TDM_LEDGER_L1_ALL].bytes, view->counts[TDM_KIND_L1].bytes);
+	assert_int_equal(view->counts[TDM_LEDGER_L1_ALL].reserved, view->counts[TDM_KIND_L1].reserved);
 }
 
 static void while_it_reports(void **state)
@@ -215,7 +215,7 @@ static void killed_at_any_moment(void **state)
 		end_child(child);
 		assert_int_equal(tdm_ledger_open(told->path, &ledger, &diag), 0);
 		assert_int_equal(tdm_ledger_liveness(ledger), TDM_DEAD);
-		assert_int_equal(tdm_ledger_state(ledger), TDM_LEDGER_OPEN);
+		assert_int_equal(tdm_ledger_header(ledger)->state, TDM_LEDGER_OPEN);
 		assert_int_equal(ledger_buffers(ledger, 0, &buffers, &count, &exact), 0);
 		const struct tdm_ledger_view *view = tdm_ledger_device(ledger, 0);
 		assert_true(exact);
@@ -240,7 +240,7 @@ static void a_fold_follows_it(void **state)
 		follow_look(&f);
 		const struct tdm_fold_holding *holding = f.fold.processes[0]->holdings[0];
 		uint64_t counted =
-			holding->kinds[TDM_KIND_DRAM].usage.buffers + holding->kinds[TDM_KIND_L1].usage.buffers;
+			holding->kinds[TDM_KIND_DRAM].counter.buffers + holding->kinds[TDM_KIND_L1].counter.buffers;
 		exact += fold_buffers(holding) == counted;
 		if (i % 8 == 0)
 			kill(child, SIGSTOP);
@@ -258,10 +258,10 @@ static void a_fold_follows_it(void **state)
 	assert_in_range(fold_buffers(holding), WINDOW, WINDOW + 1);
 	for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
 		const struct tdm_fold_kind *kind = &holding->kinds[k];
-		assert_int_equal(kind->usage.buffers, kind->count);
-		assert_int_equal(kind->usage.reserved_bytes, kind->reserved);
-		assert_int_equal(kind->usage.asked_bytes, kind->asked);
-		assert_int_equal(kind->usage.double_frees + kind->usage.unknown_frees + kind->usage.rereports, 0);
+		assert_int_equal(kind->counter.buffers, kind->count);
+		assert_int_equal(kind->counter.reserved, kind->reserved);
+		assert_int_equal(kind->counter.asked, kind->asked);
+		assert_int_equal(kind->counter.double_frees + kind->counter.unknown_frees + kind->counter.rereports, 0);
 		for (size_t i = 0; i < kind->count; i++) {
 			struct tidemark_buffer b = buffer_of(kind->buffers[i].id);
 			assert_int_equal(b.kind, k);

@@ -21,11 +21,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../unit/picture_valid.h"
+#include "../unit/full_size.h"
 #include "own_folder.h"
-#include "state/state.h"
+#include "live/join/state.h"
 #include "tidemark.h"
 
-enum { PROGRAMS = 12, DEVICES = 3, SLOTS = 400, ROUNDS = 120, BANKS = 8, BANK_SIZE = 1 << 24 };
+enum { PROGRAMS = 12, DEVICES = 3, SLOTS = 400, BANKS = 8, BANK_SIZE = 1 << 24 };
 
 static struct told {
 	_Atomic bool stop, stopped;
@@ -114,7 +116,7 @@ static const struct tdm_picture *look(struct tdm_state *watched, unsigned parts)
 {
 	const struct tdm_picture *pic = tdm_state_look(watched, &(struct tdm_wish){ .parts = parts });
 	assert_non_null(pic);
-	assert_true(tdm_picture_is_valid(pic));
+	assert_true(picture_is_valid(pic));
 	for (size_t i = 0; i < pic->problem_count; i++) {
 		if (pic->problems[i].err == -EAGAIN)
 			continue; /* on a slow machine a program takes long to set up its ledger */
@@ -156,15 +158,15 @@ static void test_programs_come_and_go(void **state)
 	assert_non_null(watched);
 	for (size_t i = 0; i < PROGRAMS; i++)
 		pids[i] = start(i);
-	for (int round = 0; round < ROUNDS; round++) {
+	for (int round = 0, rounds = full_size(120, 20); round < rounds; round++) {
 		size_t victim = (size_t)round % PROGRAMS;
-		look(watched, parts[round / 10 % 4]);
+		look(watched, parts[round / 5 % 4]);
 		while (!told[victim].began)
 			usleep(1000);
 		kill(pids[victim], SIGKILL);
 		waitpid(pids[victim], NULL, 0);
 		/* Dead before this picture began. */
-		assert_false(is_listed(look(watched, parts[round / 10 % 4]), pids[victim]));
+		assert_false(is_listed(look(watched, parts[round / 5 % 4]), pids[victim]));
 		pids[victim] = start(victim);
 		usleep(5000);
 	}
@@ -200,7 +202,7 @@ static void test_programs_come_and_go(void **state)
 	}
 }
 
-enum { FRAMES = 150, STEP = 1 << 12, MOST = 100 };
+enum { STEP = 1 << 12, MOST = 100 };
 
 /* Fills L1 from both ends without a hole, so that the gap follows from the bytes of both kinds. */
 static _Noreturn void stack_up(void)
@@ -250,14 +252,15 @@ static void test_gap_is_that_of_its_counters(void **state)
 {
 	(void)state;
 	static const unsigned parts[] = { 0, TDM_WISH_BUFFERS, TDM_WISH_EVENTS };
+	const int frames = full_size(150, 45);
 	pid_t pid = fork();
 	if (pid == 0)
 		stack_up();
 	struct tdm_state *watched = tdm_state_new(NULL);
-	for (int seen = 0; seen < FRAMES;)
+	for (int seen = 0; seen < frames;)
 		seen += is_of_one_moment(look(watched, parts[seen % 3]));
 	tdm_state_free(watched);
-	for (int seen = 0; seen < FRAMES / 10;) {
+	for (int seen = 0; seen < frames / 10;) {
 		struct tdm_state *other = tdm_state_new(&(struct tdm_state_options){ .once = true });
 		seen += is_of_one_moment(look(other, parts[seen % 3]));
 		tdm_state_free(other);

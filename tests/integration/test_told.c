@@ -26,9 +26,9 @@ static uint64_t hazards_in(const struct tdm_holding *holding, enum tdm_hazard_st
 {
 	uint64_t sum = 0;
 	*entries = 0;
-	for (size_t i = 0; i < holding->hazard_count; i++)
-		if (holding->hazards[i].state == state) {
-			sum += holding->hazards[i].count;
+	for (size_t i = 0; i < holding->told.hazard_count; i++)
+		if (holding->told.hazards[i].state == state) {
+			sum += holding->told.hazards[i].count;
 			++*entries;
 		}
 	return sum;
@@ -64,15 +64,16 @@ static void test_loop_makes_one_entry(void **unused)
 	struct tdm_state *state = state_of(false);
 	const struct tdm_picture *picture = look(state, 0);
 	const struct tdm_holding *holding = holding_of(picture, running.pid);
-	assert_int_equal(holding->trace_count, 1);
-	assert_int_equal(holding->traces[0].id, 7);
-	assert_int_equal(holding->traces[0].replays, ROUNDS);
-	assert_int_equal(holding->traces[0].allocs, ROUNDS);
-	assert_true(holding->traces[0].began_ns != 0 && holding->traces[0].ended_ns >= holding->traces[0].began_ns);
-	assert_true(holding->traces[0].replayed_ns >= holding->traces[0].ended_ns);
-	assert_int_equal(holding->traces[0].released_ns, 0);
-	assert_int_equal(holding->hazard_count, 1);
-	const struct tdm_picture_hazard *hazard = &holding->hazards[0];
+	assert_int_equal(holding->told.trace_count, 1);
+	assert_int_equal(holding->told.traces[0].id, 7);
+	assert_int_equal(holding->told.traces[0].replays, ROUNDS);
+	assert_int_equal(holding->told.traces[0].allocs, ROUNDS);
+	assert_true(holding->told.traces[0].began_ns != 0 &&
+		    holding->told.traces[0].ended_ns >= holding->told.traces[0].began_ns);
+	assert_true(holding->told.traces[0].replayed_ns >= holding->told.traces[0].ended_ns);
+	assert_int_equal(holding->told.traces[0].released_ns, 0);
+	assert_int_equal(holding->told.hazard_count, 1);
+	const struct tdm_hazard *hazard = &holding->told.hazards[0];
 	assert_int_equal(hazard->state, TDM_HAZARD_LIVE);
 	assert_int_equal(hazard->count, ROUNDS);
 	assert_int_equal(hazard->trace, 7);
@@ -81,7 +82,7 @@ static void test_loop_makes_one_entry(void **unused)
 	assert_int_equal(hazard->bank_bytes, 512);
 	assert_string_equal(tdm_picture_text(picture, hazard->name), "input");
 	assert_string_equal(tdm_picture_text(picture, hazard->program), "decode");
-	assert_int_equal(holding->hazards_lost, 0);
+	assert_int_equal(holding->told.hazards_lost, 0);
 	tdm_state_free(state);
 	stop(&running);
 }
@@ -136,10 +137,10 @@ static void test_older_buffers_are_safe(void **unused)
 	struct tdm_state *state = state_of(false);
 	const struct tdm_holding *holding = holding_of(look(state, 0), running.pid);
 	check_hazards(holding, 1, 1, 0);
-	for (size_t i = 0; i < holding->hazard_count; i++) {
-		bool waits = holding->hazards[i].state == TDM_HAZARD_WAITS;
-		assert_int_equal(holding->hazards[i].bank_bytes, waits ? 100 : 200);
-		assert_int_equal(holding->hazards[i].trace, waits ? 1 : 2);
+	for (size_t i = 0; i < holding->told.hazard_count; i++) {
+		bool waits = holding->told.hazards[i].state == TDM_HAZARD_WAITS;
+		assert_int_equal(holding->told.hazards[i].bank_bytes, waits ? 100 : 200);
+		assert_int_equal(holding->told.hazards[i].trace, waits ? 1 : 2);
 	}
 	tdm_state_free(state);
 	stop(&running);
@@ -180,7 +181,7 @@ static void test_released_traces_are_no_danger(void **unused)
 		struct tdm_state *state = state_of(false);
 		const struct tdm_holding *holding = holding_of(look(state, 0), running.pid);
 		check_hazards(holding, cases[i].waits, 0, 0);
-		assert_int_equal(holding->trace_count, 2);
+		assert_int_equal(holding->told.trace_count, 2);
 		tdm_state_free(state);
 		stop(&running);
 	}
@@ -211,9 +212,9 @@ static void test_what_does_not_fit_is_counted(void **unused)
 	const struct tdm_holding *holding = holding_of(look(state, 0), running.pid);
 	assert_int_equal(hazards_in(holding, TDM_HAZARD_WAITS, &entries), 256 + 5000);
 	assert_int_equal(entries, 256);
-	assert_int_equal(holding->hazards_lost, 300 - 256);
-	assert_int_equal(holding->trace_count, 64);
-	assert_int_equal(holding->traces_lost, 7);
+	assert_int_equal(holding->told.hazards_lost, 300 - 256);
+	assert_int_equal(holding->told.trace_count, 64);
+	assert_int_equal(holding->told.traces_lost, 7);
 	tdm_state_free(state);
 	stop(&running);
 }
@@ -233,7 +234,7 @@ static void test_statistics(void **unused)
 	struct running running = run(statistics);
 	struct tdm_state *state = state_of(false);
 	const struct tdm_holding *holding = holding_of(look(state, 0), running.pid);
-	const struct tdm_statistics *dram = &holding->statistics[TDM_KIND_DRAM];
+	const struct tdm_statistics *dram = &holding->told.statistics[TDM_KIND_DRAM];
 	assert_int_equal(dram->reports, 2);
 	assert_int_equal(dram->differing, 1);
 	assert_int_equal(dram->allocated, 8192);
@@ -241,7 +242,7 @@ static void test_statistics(void **unused)
 	assert_int_equal(dram->free, 1 << 20);
 	assert_int_equal(dram->largest, 1 << 18);
 	assert_true(dram->time_ns != 0);
-	assert_int_equal(holding->statistics[TDM_KIND_L1].reports, 0);
+	assert_int_equal(holding->told.statistics[TDM_KIND_L1].reports, 0);
 	tdm_state_free(state);
 	stop(&running);
 }
@@ -283,8 +284,8 @@ static void test_shared_buffers(void **unused)
 	struct tdm_state *state = state_of(false);
 	const struct tdm_picture *picture = look(state, TDM_WISH_BUFFERS);
 	const struct tdm_holding *holding = holding_of(picture, running.pid);
-	const struct tdm_picture_amount *cb = &holding->kinds[TDM_KIND_CB];
-	assert_int_equal(cb->used, 10240 + 1000);
+	const struct tdm_counter *cb = &holding->kinds[TDM_KIND_CB];
+	assert_int_equal(cb->reserved, 10240 + 1000);
 	assert_int_equal(cb->peak, 15000);
 	assert_int_equal(cb->buffers, 2);
 	assert_int_equal(cb->allocs, 3);
@@ -365,8 +366,8 @@ static void test_events(void **unused)
 	/* They are no lack of memory. The last of each type is kept, and how often there was one. */
 	const struct tdm_holding *holding = holding_of(picture, running.pid);
 	assert_int_equal(holding->kinds[TDM_KIND_CB].out_of_memory, 0);
-	assert_int_equal(holding->clash_count, TDM_CLASH_TYPES);
-	const struct tdm_picture_clash *l1 = &holding->clashes[TDM_CLASH_L1], *beyond = l1 + 1, *unknown = l1 + 2;
+	assert_int_equal(holding->told.clash_count, TDM_CLASH_TYPES);
+	const struct tdm_clash *l1 = &holding->told.clashes[TDM_CLASH_L1], *beyond = l1 + 1, *unknown = l1 + 2;
 	assert_int_equal(l1->type, TDM_CLASH_L1);
 	assert_int_equal(l1->count, 2);
 	assert_int_equal(l1->kind, TDM_KIND_CB);

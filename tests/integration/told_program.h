@@ -16,8 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../unit/picture_valid.h"
 #include "own_folder.h"
-#include "state/state.h"
+#include "live/join/state.h"
 #include "tidemark.h"
 
 enum { DEVICE = 3, BANKS = 12 };
@@ -107,7 +108,7 @@ static inline const struct tdm_picture *look(struct tdm_state *state, unsigned p
 {
 	const struct tdm_picture *picture = tdm_state_look(state, &(struct tdm_wish){ .parts = parts });
 	assert_non_null(picture);
-	assert_true(tdm_picture_is_valid(picture));
+	assert_true(picture_is_valid(picture));
 	for (size_t i = 0; i < picture->problem_count; i++)
 		fail_msg("%s", picture->problems[i].text);
 	return picture;

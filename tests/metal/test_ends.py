@@ -73,8 +73,8 @@ class Ends(Case):
                    for d in process["devices"] for k in d["kinds"] if k["out_of_memory"]]
         is_refused = reason in ("oom", "noexcept")
         self.assertEqual(refused, [(i, "dram", 1, 64424509440) for i in range(2)] if is_refused else [])
-        clashes = [(f["cb_begin"], f["cb_end"], f["devices"], f["clashes"])
-                   for f in process["findings"] if f["finding"] == "clash"]
+        clashes = [tuple(f["figures"][key] for key in ("cb_begin", "cb_end", "devices", "clashes"))
+                   for f in process["findings"] if f["what"] == "clash"]
         self.assertEqual(clashes, [(105664, 629952, 2, 1)] if reason == "clash" else [])
 
     def test_what_ends_the_program_is_seen(self):

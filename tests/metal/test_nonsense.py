@@ -138,6 +138,20 @@ class Missing(Case):
                 self.assertEqual(kinds[0].count("l1_small"), kinds[1].count("l1_small") if is_known else 0)
                 self.assertEqual(b"metal: buffers of L1_SMALL are shown as L1" in content, not is_known)
 
+    def test_where_memories_begin(self):
+        """As the runtime says it; without its answer they begin at 0."""
+        def look(env, pid):
+            done = subprocess.run([os.path.join(BIN, "tidemark"), "status", "--json", "--pid", pid], env=env, stdout=subprocess.PIPE,
+                                  text=True, check=True, timeout=120)
+            for info in json.loads(done.stdout)["device_info"]:
+                bases.append({k["kind"]: k["base"] for k in info["memory"]["kinds"] if k["kind"] in ("dram", "l1")})
+
+        for hidden, dram, l1 in ((["get_base_allocator_addr"], 0, 0), ([], 1048640, 105664)):
+            with self.subTest(hidden=hidden):
+                bases = []
+                self.see("today", self.symbols("today", hidden) if hidden else [], look)
+                self.assertEqual(bases, [{"dram": dram, "l1": l1}] * 2)
+
     def test_figures_that_are_estimates_say_so(self):
         def shown(env, *arguments):
             return subprocess.run([os.path.join(BIN, "tidemark"), *arguments], env=env, stdout=subprocess.PIPE, text=True,
@@ -222,7 +236,7 @@ class Missing(Case):
             with self.subTest(release=release):
                 folder = self.hide(release, self.symbols(release, ["17deallocate_bufferE"]))
                 running, _, seen = self.look(release, PROGRAMS, "asked_again", LD_LIBRARY_PATH=folder)
-                self.assertEqual([f["finding"] for f in seen["findings"] if "differ" in f["finding"]], [])
+                self.assertEqual([f["what"] for f in seen["findings"] if "differ" in f["what"]], [])
                 self.assertEqual([b["asked_bytes"] for b in seen["buffers"]], [4096])
                 self.assertEqual(running.finish()[0], 0)
 

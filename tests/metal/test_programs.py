@@ -104,7 +104,7 @@ class Programs(Case):
                 self.assertEqual([b for b in seen["buffers"] if b["kind"] == "cb"], [])
                 self.assertIsNone(kind_of(seen, "cb"))
                 self.assertIsNone(kind_of(seen, "kernel"))
-                clash, = [f for f in seen["findings"] if f["finding"] == "clash"]
+                clash, = [f["figures"] for f in seen["findings"] if f["what"] == "clash"]
                 self.assertEqual((clash["cb_begin"], clash["cb_end"], clash["devices"], clash["clashes"]),
                                  (105664, 629952, 2, 1))
                 self.assertEqual(clash["cb_end"] - clash["overlap_bytes"], clash["lowest_l1"])
@@ -124,7 +124,8 @@ class Programs(Case):
                 code = kind_of(seen, "kernel")
                 self.assertEqual(code and (code["asked_bytes"], code["allocations"]),
                                  (1268, 1) if release in ("v0.66", "today") else None)
-                self.assertEqual([(f["clashes"], f["severity"]) for f in seen["findings"] if f["finding"] == "clash"], [(2, "danger")])
+                self.assertEqual([(f["figures"]["clashes"], f["severity"])
+                                  for f in seen["findings"] if f["what"] == "clash"], [(2, "error")])
                 self.assertEqual(running.finish()[0], 0)
 
     def test_what_is_refused_for_another_reason_is_no_lack_of_memory(self):

@@ -10,13 +10,13 @@ from standin import BIN, PRELOAD, PROGRAMS, RELEASES, Case, dump, environment
 
 class Traces(Case):
     def findings(self, seen):
-        return {f["finding"]: f for f in seen["findings"]}
+        return {f["what"]: f for f in seen["findings"]}
 
     def test_a_buffer_that_a_replay_may_overwrite(self):
         for release in RELEASES:
             with self.subTest(release=release):
                 running, _, seen = self.look(release, PROGRAMS, "trace", "replay", TIDEMARK_STACKS="8")
-                hazard = self.findings(seen)["trace_live"]
+                hazard = self.findings(seen)["trace_live"]["figures"]
                 self.assertEqual((hazard["trace"], hazard["buffers"], hazard["devices"], hazard["first_address"]),
                                  (0, 2, 2, 1169472))
                 for device in seen["devices"]:
@@ -31,7 +31,7 @@ class Traces(Case):
             with self.subTest(release=release):
                 running, _, seen = self.look(release, PROGRAMS, "trace", "replay", "free")
                 self.assertNotIn("trace_live", self.findings(seen))
-                self.assertEqual(self.findings(seen)["trace_freed"]["first_address"], 1169472)
+                self.assertEqual(self.findings(seen)["trace_freed"]["figures"]["first_address"], 1169472)
                 self.assertEqual(running.finish()[0], 0)
 
     def test_a_trace_that_is_not_replayed(self):
@@ -93,8 +93,8 @@ class Said(Case):
             with self.subTest(release=release):
                 running, _, seen = self.look(release, PROGRAMS, "idle", "close", "left")
                 self.assertEqual([(d["device"], d["open"]) for d in seen["devices"]], [(0, False), (1, False)])
-                left = [f for f in seen["findings"] if f["finding"] == "left_at_close"]
-                self.assertEqual([(f["buffers"], f["devices"], f["severity"]) for f in left], [(6, 2, "info")])
+                left = [f for f in seen["findings"] if f["what"] == "left_at_close"]
+                self.assertEqual([(f["figures"]["buffers"], f["figures"]["devices"], f["severity"]) for f in left], [(6, 2, "note")])
                 self.assertEqual(running.finish(), (0, "", ""))
 
     def test_nothing_is_left_by_a_program_that_cleans_up(self):
@@ -104,7 +104,7 @@ class Said(Case):
                 self.assertEqual(running.finish()[0], 0)
                 end = next(p for p in dump(self.directory) if p["pid"] == running.process.pid)
                 self.assertEqual([d["open"] for d in end["devices"]], [False, False])
-                self.assertNotIn("left_at_close", [f["finding"] for f in end["findings"]])
+                self.assertNotIn("left_at_close", [f["what"] for f in end["findings"]])
 
     def test_open_close_and_the_names_of_cards(self):
         for release in RELEASES:
@@ -129,7 +129,7 @@ class Run(Case):
 
     def test_buffers_that_were_live_at_the_close_are_not_called_freed(self):
         summary, done = self.summary("today", "late", 0)
-        self.assertIn("left_at_close", [f["finding"] for f in summary["processes"][0]["findings"]])
+        self.assertIn("left_at_close", [f["what"] for f in summary["processes"][0]["findings"]])
         self.assertNotIn("every buffer was freed", done.stderr)
         self.assertIn("no live buffers at the end", done.stderr)
 
@@ -144,13 +144,13 @@ class Run(Case):
         for release in RELEASES:
             with self.subTest(release=release):
                 summary, _ = self.summary(release, "oom", 0)
-                found = {f["finding"]: f for f in summary["processes"][0]["findings"]}
-                clash, beyond = found["clash"], found["beyond_l1"]
+                found = {f["what"]: f for f in summary["processes"][0]["findings"]}
+                self.assertIn("need 2,097,152 of the 1,393,472 B that a core has for them", found["beyond_l1"]["text"])
+                clash, beyond = found["clash"]["figures"], found["beyond_l1"]["figures"]
                 self.assertEqual((clash["clashes"], clash["cb_end"], clash["l1_bytes"]), (1, 629952, None))
                 self.assertEqual((beyond["clashes"], beyond["cb_end"], beyond["l1_bytes"], beyond["lowest_l1"]),
                                  (1, 105664 + 16 * 131072, 1499136, None))
                 self.assertEqual(beyond["excess_bytes"], beyond["cb_end"] - beyond["l1_bytes"])
-                self.assertIn("need 2,097,152 of the 1,393,472 B that a core has for them", beyond["text"])
                 for kind in (k for d in summary["processes"][0]["devices"] for k in d["kinds"]):
                     self.assertNotEqual(kind["kind"], "cb")
 

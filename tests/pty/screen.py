@@ -75,6 +75,7 @@ class Screen:
             for fd in (0, 1, 2):
                 os.dup2(slave, fd)
             os.closerange(3, 64)
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # as after a login, also when the suite runs under nohup
             os.execvpe(program[0], program, {k: v for k, v in environment.items() if v is not None})
         self.slave = slave
 

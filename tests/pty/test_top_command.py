@@ -45,7 +45,7 @@ class Top(unittest.TestCase):
             s.send("enter")
             s.wait(lambda text: re.search(r"\d+ buffers", text) and f" {program.pid}  " in text, "its buffers")
             s.send("2")
-            s.wait_all("DRAM by address: 12 banks of 1 GiB", "Largest holes")
+            s.wait_all("DRAM: 12 banks of 1 GiB", "largest hole")
             s.send("1", "k")
             s.wait_for(f"Signal to {program.pid} tracked?")
             s.send("enter")
@@ -65,7 +65,7 @@ class Top(unittest.TestCase):
             return kib(re.search(rf"^ +{name} .* (\S+ [KM]?i?B) of 64 MiB", s.text(), re.M).group(1)) / 64
 
         gap = re.search(r"^ +CB .* ([\d.]+ [KM]?i?B)(\*?) ?free(?: between buffers and CBs)?, fullest core", s.text(), re.M)
-        in_map = re.search(r"L1 of one core +(.*) free between", s.text())
+        in_map = re.search(r"L1 of one core: (.*) between", s.text())
         is_old = "Map of " in s.text()
         return (used("L1"), used("CB"), None if gap.group(2) else kib(gap.group(1)),
                 None if is_old or in_map is None else kib(in_map.group(1)))
@@ -170,9 +170,9 @@ class Top(unittest.TestCase):
         with self.top() as s:
             s.wait_for(" demo -w clash")
             s.send("enter")
-            s.wait(lambda text: re.search(r"kernel .* \w+ \(demo_card\.c:\d+\)", text), "the function")
+            s.wait(lambda text: re.search(r"KERNEL .* \w+ \(demo_card\.c:\d+\)", text), "the function")
             s.send("g")
-            s.wait(lambda text: re.search(r"kernel .* \w+ \(demo_card\.c:\d+\) <- \w+ \(", text), "its caller")
+            s.wait(lambda text: re.search(r"KERNEL .* \w+ \(demo_card\.c:\d+\) <- \w+ \(", text), "its caller")
 
     def test_the_last_events_of_a_program_have_its_number(self):
         program = self.demo("--workload", "inference")

@@ -38,7 +38,7 @@ class Fleet(unittest.TestCase):
             s.send("enter")
             s.wait_all("weights", two)
             s.send("2")
-            s.wait_for("DRAM by address")
+            s.wait_for("DRAM: ")
             s.send("4")
             s.wait_for("Events are not fetched from other machines")
             s.send("q")

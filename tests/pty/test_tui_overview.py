@@ -9,7 +9,7 @@ from tui import first_pids, start
 class Overview(unittest.TestCase):
     def test_a_device_with_all_its_figures(self):
         with start() as s:
-            s.wait_all("n150", "/dev/tenstorrent/0", "0000:01:00.0", "48.5 °C", "36 W", "1000 MHz", "3 processes",
+            s.wait_all("n150", "/dev/tenstorrent/0", "0000:01:00.0", "48.5 °C", "36.0 W", "1000 MHz", "3 processes",
                        "DRAM", "L1_SMALL", "TRACE", "CB", "62.0%", "7.44 GiB of 12 GiB", "free", "largest", "peak", "92.0%")
 
     def colour_of(self, s, line, part):
@@ -84,8 +84,8 @@ class Overview(unittest.TestCase):
         with start("gap=-50000", rows=70) as s:
             s.wait_for("1000 anna")
             s.send("2")
-            s.wait_all("clash: circular buffers end at 0x16b4c0, L1 buffers begin at 0x168000", "! clash: in both 13.19 KiB")
-            self.assertEqual(self.colour_of(s, r"  ▓+█+!+", "!"), red)
+            s.wait_for("clash: circular buffers end at 0x16b4c0, L1 buffers begin at 0x168000; both claim 13.19 KiB")
+            self.assertEqual(self.colour_of(s, r" +clash: circular buffers end", "clash"), red)
 
     def test_the_trend_grows(self):
         with start("interval=50") as s:
@@ -104,7 +104,7 @@ class Overview(unittest.TestCase):
         with start() as s:
             s.wait_for("1000 anna")
             s.send("tab", "enter")
-            s.wait_for("L1 of one core")
+            s.wait_for("DRAM: 12 banks of")
 
     def test_two_columns_when_it_is_wide(self):
         with start("devices=4", cols=180, rows=50) as s:
@@ -115,13 +115,13 @@ class Overview(unittest.TestCase):
         with start("unknown=1") as s:
             text = s.wait_for("card unknown")
             self.assertIn("not reported by any readable program", text)
-            self.assertRegex(text, r"1000 anna\s+0\s+unknown")
+            self.assertRegex(text, r"1000 anna\s+0\s+-")
             self.assertNotIn("0.0%", text)
 
     def test_rest_and_stale_bytes_have_their_lines(self):
         with start() as s:
             s.wait_for("(unattributed)")
-            self.assertRegex(s.text(), r"0\.50GiB.*\(left by ended processes\)")
+            self.assertRegex(s.text(), r"0\.50GiB.*\(stale\)")
 
     def test_the_sizes_of_a_column_have_one_unit(self):
         for cols in (40, 80, 170):
@@ -143,13 +143,13 @@ class Overview(unittest.TestCase):
             s.wait_for("1001 bert")
             self.assertEqual(first_pids(s.text()), [1001])
         with start("devices=2", "device=7") as s:
-            s.wait_for('None of the 2 devices matches "7"')
+            s.wait_for('none of the 2 devices matches "7"')
 
     def test_none_of_what_was_asked_for(self):
         with start("device=7") as s:
-            s.wait_all('None of the 1 devices matches "7".', "No process uses this device.")
+            s.wait_all('none of the 1 devices matches "7".', "No process uses this device.")
         with start("device=0", "pid=77") as s:
-            s.wait_for('Process 77 does not use device "0".')
+            s.wait_for('no process 77 is known to use device "0".')
 
     def test_no_device_and_no_process(self):
         with start("devices=0", "processes=0") as s:
@@ -173,7 +173,7 @@ class Overview(unittest.TestCase):
 
     def test_who_could_not_be_read_may_use_a_device(self):
         with start("devices=0", "processes=0", "problems=1") as s:
-            s.wait_all("no program that could be read reports one", "No process that could be read uses a device")
+            s.wait_all("no card and no tracked process is visible", "No process that could be read uses a device")
 
     def test_a_figure_that_does_not_fit_keeps_its_reason(self):
         with start("unknown=1", rows=24, cols=80) as s:
@@ -193,7 +193,7 @@ class Overview(unittest.TestCase):
     def test_boards_are_no_devices(self):
         with start("devices=6", "boards=2") as s:
             s.wait_for("1000 anna")
-            self.assertRegex(s.text(), r"(?m)^ *cards: +/4 +48\.9 °C +36 W +/5 +49\.0 °C +36 W +\(not known which device is on which\)")
+            self.assertRegex(s.text(), r"(?m)^ *cards: +/4 +48\.9 °C +36\.0 W +/5 +49\.0 °C +36\.0 W +\(not known which device is on which\)")
             self.assertRegex(s.text(), r"~n150")
             self.assertRegex(s.text(), r"of ~12 GiB")
             self.assertNotIn("/dev/tenstorrent/4", s.text())
@@ -215,21 +215,13 @@ class Overview(unittest.TestCase):
             s.resize(10, 40)
             s.wait(lambda text: text.endswith(" Focus  q Quit"), "the key on a small screen")
 
-    def test_a_picture_that_fails_does_not_end_it(self):
-        with start("failing=1", "interval=300") as s:
-            s.wait_for("No figures")
-            s.wait_for("1000 anna")
-            s.wait_for("No figures")
-            s.send("q")
-            self.assertEqual(s.wait_end(), 0)
-
     def test_a_reading_has_its_limit(self):
         with start("limits=1") as s:
-            s.wait_for("  48.5 / 75 °C  36 / 85 W  1000 MHz")
-            plain = self.colour_of(s, r" 0   n150", "36 / 85")
+            s.wait_for("  48.5 / 75 °C  36.0 / 85 W  1000 MHz")
+            plain = self.colour_of(s, r" 0   n150", "36.0 / 85")
             self.assertEqual(self.colour_of(s, r" 0   n150", "48.5"), plain)
             s.send("2")
-            s.wait_all("temperature 48.5 / 75 °C", "power       36 / 85 W", "clock       1000 MHz", "voltage     not offered")
+            s.wait_all("temperature 48.5 / 75 °C", "power       36.0 / 85 W", "clock       1000 MHz", "voltage     not offered")
         with start("limits=92") as s:
             s.wait_for("1000 anna")
             near = self.colour_of(s, r" 0   n150", "48.5")
@@ -237,7 +229,7 @@ class Overview(unittest.TestCase):
             s.wait_for("1000 anna")
             self.assertEqual(len({plain, near, self.colour_of(s, r" 0   n150", "48.5")}), 3)
         with start() as s:  # no limit is made up
-            s.wait_for("  48.5 °C  36 W  1000 MHz")
+            s.wait_for("  48.5 °C  36.0 W  1000 MHz")
 
     def test_all_devices_together(self):
         with start("devices=2", cols=200) as s:
@@ -274,7 +266,7 @@ class Overview(unittest.TestCase):
     def test_graphs_of_a_device_use_the_room(self):
         def height(text):
             return len(re.findall(r"(?m)^ +(?:\d+%)?│", text))
-        with start("buffers=4", rows=50) as s:
+        with start("buffers=4", rows=40) as s:
             s.wait_for("1000 anna")
             s.send("2")
             s.wait(lambda text: height(text) == 3, "the page is long")
@@ -285,7 +277,7 @@ class Overview(unittest.TestCase):
         with start("growing=1", "processes=2", cols=170) as s:
             s.wait_for("[leak?] python train.py")
             self.assertRegex(s.line_of("[leak?]"), r" \+1\d\.\d\dMiB ")
-            s.wait(lambda text: re.search(r" 1001 bert .* 0 +\d+m ", text), "no growth of the other")
+            s.wait(lambda text: re.search(r" 1001 bert .*\+0 B +\d+m ", text), "no growth of the other")
             self.assertEqual(s.text().count("[leak?]"), 1)
 
     def test_freeze_stops_the_pictures(self):

@@ -26,7 +26,7 @@ class Processes(unittest.TestCase):
             s.wait_for("MEMORY▽")
             s.send(".")
             s.wait_for("DRAM PEAK▽")
-            s.send(",", ",")
+            s.send(",", ",", ",")
             s.wait_for("CB▽")
             s.send("f6")
             s.wait_for("Sort by")

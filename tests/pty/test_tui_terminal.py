@@ -70,6 +70,12 @@ class Leaving(unittest.TestCase):
             self.assertEqual(os.WTERMSIG(status), signal.SIGSEGV)
             self.is_as_before(s)
 
+    def test_memory_runs_out(self):
+        with start("hungry=3") as s:
+            self.assertEqual(os.WEXITSTATUS(s.wait_end()), 2)
+            self.is_as_before(s)
+            self.assertIn(b"tui_fixture: out of memory", s.bytes)
+
     def test_signals_that_kill(self):
         for number in (signal.SIGABRT, signal.SIGUSR1, signal.SIGALRM, signal.SIGXCPU):
             with start() as s:
@@ -174,9 +180,9 @@ class Odd(unittest.TestCase):
         with start() as s:
             s.wait_for("1000 anna")
             os.write(s.master, b"?\x1b2")  # a box, its end, a screen
-            s.wait(lambda text: "L1 of one core" in text and "Keys (and" not in text, "the device")
+            s.wait(lambda text: "DRAM: 12 banks" in text and "Keys (and" not in text, "the device")
             os.write(s.master, b"\x1b\x1bOQ")  # back, and F2
-            s.wait(lambda text: "Setup:" in text and "L1 of one core" not in text, "the box over the overview")
+            s.wait(lambda text: "Setup:" in text and "DRAM: 12 banks" not in text, "the box over the overview")
             os.write(s.master, b"\x1b/anna\x1bt")  # no box; a search; none; the tree
             s.wait(lambda text: "└─ " in text and "Search  anna" not in text, "the tree")
 

@@ -13,7 +13,8 @@
  *     virtual=1                          the last device is virtual
  *     seen=1                             no peaks are recorded
  *     hostile=1                          names with control characters, broken UTF-8, wide characters; very long names
- *     failing=1                          every second picture fails, and no ledger can be read
+ *     failing=1                          no ledger can be read
+ *     hungry=N                           memory runs out at picture N
  *     limits=0                           =1: the driver gives limits; more: the temperature in percent of its limit
  *     growing=0                          =1: process 0 grows, and 5 seconds pass from picture to picture
  *     few=1                              devices have no L1_SMALL and no TRACE
@@ -24,8 +25,9 @@
  *     start=TICKS                        its start time; 0: its real one
  *     moving=0                           =1: figures change from picture to picture
  *     hazards=0                          =1: traces may have overwritten buffers of process 0, and the runtime counts
- * otherwise crash=N                            crashes at picture N cost=1                             prints what a
- * picture costs when it ends
+ *                                        otherwise
+ *     crash=N                            crashes at picture N
+ *     cost=1                             prints what a picture costs when it ends
  */
 #include <inttypes.h>
 #include <locale.h>
@@ -36,9 +38,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "../unit/picture_valid.h"
 #include "base/clock.h"
-#include "tui/send_signal.h"
-#include "tui/tui.h"
+#include "base/memory.h"
+#include "tui/app/app.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
@@ -49,8 +52,8 @@ enum { FIRST_PID = 1000, EVENTS_AT_ONCE = 3 };
 
 static struct settings {
 	long devices, processes, buffers, interval, frames, ascii, no_colour, no_mouse, read_only, pid, unknown, nocard,
-		virtual, hazards, seen, estimated, boards, hostile, failing, few, limits, growing, gap, problems,
-		target, start, moving, crash, cost;
+		virtual, hazards, seen, estimated, boards, hostile, failing, hungry, few, limits, growing, gap,
+		problems, target, start, moving, crash, cost;
 	const char *device, *settings;
 } set = { .devices = 1, .processes = 3, .buffers = 12, .interval = 100, .gap = 500000 };
 
@@ -76,6 +79,7 @@ static const struct {
 	{ "boards", &set.boards },
 	{ "hostile", &set.hostile },
 	{ "failing", &set.failing },
+	{ "hungry", &set.hungry },
 	{ "few", &set.few },
 	{ "limits", &set.limits },
 	{ "growing", &set.growing },
@@ -97,7 +101,7 @@ struct fixture {
 	struct tdm_picture picture;
 	struct tdm_process *ledgers; /* of the processes */
 	struct tdm_device_info info; /* of every device */
-	struct tdm_picture_hazard hazards[2];
+	struct tdm_hazard hazards[2];
 	struct tdm_intern texts;
 	uint32_t sites[TEXTS]; /* numbers of texts */
 	uint32_t ranges;       /* of circular buffers */
@@ -201,7 +205,7 @@ static void make_holding(
 		uint64_t part = kind->used / (uint64_t)(set.processes + 1) / (p + 1);
 		if (set.growing && p == 0 && k == TDM_KIND_DRAM)
 			part += step % 100 * MIB;
-		holding->kinds[k].used = part;
+		holding->kinds[k].reserved = part;
 		holding->kinds[k].peak = part * 2;
 		holding->kinds[k].is_estimated = kind->is_estimated;
 		holding->kinds[k].buffers = (uint64_t)set.buffers;
@@ -252,10 +256,7 @@ static void *make(size_t count, size_t size)
 
 static uint32_t keep_text(struct fixture *fixture, const char *text)
 {
-	uint32_t number;
-	if (tdm_intern_text(&fixture->texts, tdm_str_of(text), &number) != 0)
-		abort();
-	return number;
+	return tdm_intern_text(&fixture->texts, tdm_str_of(text));
 }
 
 /* Three in four are in DRAM, from below, with holes; the others in L1, one after the other from above; a few are
@@ -337,6 +338,7 @@ static void make_events(struct fixture *fixture, const struct tdm_wish *wish)
 		uint64_t n = fixture->event_count++;
 		char name[48];
 		snprintf(name, sizeof name, "%.20s-%" PRIu64, sites[n % 6 + 1], n);
+		uint32_t kept = keep_text(fixture, name); /* may move the texts */
 		fixture->events[i] = (struct tdm_event){ .time_ns = picture->time_ns - TDM_NS_PER_S + i * TDM_NS_PER_MS,
 			.process = n % (uint64_t)(set.processes + 1) + 1, /* one of them is not listed */
 			.pid = FIRST_PID + (int32_t)(n % (uint64_t)(set.processes + 1)),
@@ -347,7 +349,7 @@ static void make_events(struct fixture *fixture, const struct tdm_wish *wish)
 			.size = ops[n % 6] == TDM_OP_LOST ? 5 : 4096 * (n % 9 + 1),
 			.bytes_per_bank = 4096,
 			.banks = (uint32_t)(n % 9 + 1),
-			.name = tdm_str_of(fixture->texts.texts[keep_text(fixture, name)]) };
+			.name = tdm_str_of(fixture->texts.texts[kept]) };
 	}
 }
 
@@ -357,25 +359,24 @@ static void make_hazards(struct fixture *fixture)
 	struct tdm_picture *picture = &fixture->picture;
 	const struct tdm_frame frames[] = { { .text = tdm_str_of("model.py:10 forward") },
 		{ .text = tdm_str_of("model.py:90 generate") } };
-	fixture->hazards[0] = (struct tdm_picture_hazard){ .trace = 7,
+	fixture->hazards[0] = (struct tdm_hazard){ .trace = 7,
 		.state = TDM_HAZARD_LIVE,
 		.kind = TDM_KIND_DRAM,
 		.count = 3,
 		.address = 0x4000,
 		.asked = 4 * MIB,
 		.name = fixture->sites[4] };
-	if (tdm_intern_stack(&fixture->texts, &frames[0], 1, &fixture->hazards[0].stack) != 0 ||
-		tdm_intern_stack(&fixture->texts, &frames[1], 1, &fixture->hazards[0].replay_stack) != 0)
-		abort();
+	fixture->hazards[0].stack = tdm_intern_stack(&fixture->texts, &frames[0], 1);
+	fixture->hazards[0].replay_stack = tdm_intern_stack(&fixture->texts, &frames[1], 1);
 	fixture->hazards[1] = fixture->hazards[0];
 	fixture->hazards[1].state = TDM_HAZARD_WAITS;
 	fixture->hazards[1].replay_stack = 0;
 	fixture->hazards[1].name = fixture->sites[3];
 	for (uint32_t i = 0; i < picture->processes[0].holding_count; i++) {
-		picture->holdings[i].hazards = fixture->hazards;
-		picture->holdings[i].hazard_count = 2;
+		picture->holdings[i].told.hazards = fixture->hazards;
+		picture->holdings[i].told.hazard_count = 2;
 	}
-	picture->holdings[0].statistics[TDM_KIND_DRAM] =
+	picture->holdings[0].told.statistics[TDM_KIND_DRAM] =
 		(struct tdm_statistics){ .reports = 5, .allocated = 4096, .ours = 1024, .differing = 2 };
 }
 
@@ -386,8 +387,8 @@ static const struct tdm_picture *look(void *context, const struct tdm_wish *wish
 	uint64_t step = fixture->pictures++;
 	if (set.crash != 0 && fixture->pictures == (uint64_t)set.crash)
 		raise(SIGSEGV);
-	if (set.failing && step % 2 == 1)
-		return NULL;
+	if (set.hungry != 0 && fixture->pictures == (uint64_t)set.hungry)
+		tdm_out_of_memory();
 	p->time_ns = tdm_clock_ns() + (set.growing ? step * 5 * TDM_NS_PER_S : 0);
 	p->real_ns = REAL_NS + step * (uint64_t)set.interval * TDM_NS_PER_MS;
 	for (size_t d = 0; d < p->device_count; d++)
@@ -407,7 +408,7 @@ static const struct tdm_picture *look(void *context, const struct tdm_wish *wish
 		make_hazards(fixture);
 	make_buffers(fixture, wish);
 	make_events(fixture, wish);
-	if (!tdm_picture_is_valid(p))
+	if (!picture_is_valid(p))
 		abort();
 	return p;
 }
@@ -438,9 +439,8 @@ static void init_device(struct tdm_device_info *info)
 static void init_texts(struct fixture *fixture)
 {
 	const struct tdm_core_range range = { 0, 0, 3, 7 };
-	if (tdm_intern_init(&fixture->texts) != 0 ||
-		tdm_intern_ranges(&fixture->texts, &range, 1, &fixture->ranges) != 0)
-		abort();
+	tdm_intern_init(&fixture->texts);
+	fixture->ranges = tdm_intern_ranges(&fixture->texts, &range, 1);
 	for (size_t i = 0; i < TEXTS; i++)
 		fixture->sites[i] = keep_text(fixture, set.hostile && i != 0 ? hostile_names[i % HOSTILE] : sites[i]);
 }

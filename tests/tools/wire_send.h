@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sources/server_wire.h"
+#include "live/runtime/server_wire.h"
 
 /* A descriptor with a large send buffer, as clients have it, or -errno. */
 int wire_connect(const char *path);

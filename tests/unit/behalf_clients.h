@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ledger/reader.h"
-#include "ledger/writer.h"
+#include "ledger/read/reader.h"
+#include "ledger/write/writer.h"
 
 static char behalf_dir[PATH_MAX];
 

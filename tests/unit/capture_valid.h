@@ -3,7 +3,7 @@
 #ifndef TDM_TESTS_CAPTURE_VALID_H
 #define TDM_TESTS_CAPTURE_VALID_H
 
-#include "analyze/capture_exact.h"
+#include "analyze/capture/capture_exact.h"
 #include "base/units.h"
 
 static inline bool program_memory_is_valid(const struct tdm_program_memory *m)

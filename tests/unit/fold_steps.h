@@ -2,7 +2,8 @@
 #ifndef TESTS_UNIT_FOLD_STEPS_H
 #define TESTS_UNIT_FOLD_STEPS_H
 
-#include "state/fold.h"
+#include "live/join/fold.h"
+#include "fold_valid.h"
 
 static inline struct tdm_process who(int32_t pid)
 {
@@ -62,13 +63,13 @@ static inline void release(struct tdm_fold *fold, uint64_t process, uint32_t dev
 
 static inline void fold_init(struct tdm_fold *fold)
 {
-	assert_int_equal(tdm_fold_init(fold), 0);
+	tdm_fold_init(fold);
 }
 
 static inline const struct tdm_fold_kind *kind_of(
 	const struct tdm_fold *fold, uint64_t process, uint32_t device, enum tdm_kind kind)
 {
-	assert_true(tdm_fold_is_valid(fold));
+	assert_true(fold_is_valid(fold));
 	assert_non_null(tdm_fold_find(fold, process));
 	const struct tdm_fold_holding *holding = tdm_fold_holding_find(tdm_fold_find(fold, process), device);
 	assert_non_null(holding);

@@ -9,8 +9,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "sources/follower.h"
-#include "state/fold.h"
+#include "live/follow/follower.h"
+#include "live/join/fold.h"
+#include "fold_valid.h"
 
 enum { FOLLOW_LETTERS = 4096, FOLLOW_EVENTS = 64 };
 
@@ -59,7 +60,7 @@ static inline char follow_letter(const struct tdm_event *event)
 	return (event->flags & TDM_EVENT_LISTED) != 0 ? 'A' : letters[event->op];
 }
 
-static inline int follow_event(void *context, struct tdm_event *event)
+static inline void follow_event(void *context, struct tdm_event *event)
 {
 	struct follow *f = context;
 	assert_true(tdm_event_is_valid(event));
@@ -77,7 +78,6 @@ static inline int follow_event(void *context, struct tdm_event *event)
 		       (event->op == TDM_OP_ALLOC && (event->flags & TDM_EVENT_LISTED) == 0);
 	if (is_news && f->event_count < FOLLOW_EVENTS)
 		f->events[f->event_count++] = *event;
-	return 0;
 }
 
 static inline void follow_init(struct follow *f, struct tdm_follow_options options, unsigned wants)
@@ -86,7 +86,7 @@ static inline void follow_init(struct follow *f, struct tdm_follow_options optio
 	f->options = options;
 	f->wants = wants;
 	f->now_ns = tdm_clock_ns();
-	assert_int_equal(tdm_fold_init(&f->fold), 0);
+	tdm_fold_init(&f->fold);
 	f->follower = tdm_follower_new(&f->options);
 	assert_non_null(f->follower);
 }
@@ -105,10 +105,10 @@ static inline const char *follow_look_after(struct follow *f, uint64_t ns)
 	f->letters[0] = '\0';
 	f->usages = f->lost = 0;
 	const struct tdm_follow_sink sink = {
-		.context = f, .wants = follow_wants, .event = follow_event, .latest = f->latest
+		.context = f, .wants = follow_wants, .event = follow_event, .texts = &f->fold.texts, .latest = f->latest
 	};
-	assert_int_equal(tdm_follower_look(f->follower, &sink, f->now_ns), 0);
-	assert_true(tdm_fold_is_valid(&f->fold));
+	tdm_follower_look(f->follower, &sink, f->now_ns);
+	assert_true(fold_is_valid(&f->fold));
 	return f->letters;
 }
 
@@ -164,20 +164,21 @@ static inline void same_texts(const struct tdm_intern *a, uint32_t x, const stru
 
 static inline void same_stacks(const struct tdm_intern *a, uint32_t x, const struct tdm_intern *b, uint32_t y)
 {
-	const struct tdm_kept_stack *s = &a->stacks[x], *t = &b->stacks[y];
+	const struct tdm_kept_list *s = &a->stacks.list[x], *t = &b->stacks.list[y];
+	const struct tdm_kept_frame *of_s = s->items, *of_t = t->items;
 	assert_int_equal(s->count, t->count);
 	for (uint32_t i = 0; i < s->count; i++) {
-		assert_true(a->frames[s->first + i].address == b->frames[t->first + i].address);
-		same_texts(a, a->frames[s->first + i].text, b, b->frames[t->first + i].text);
+		assert_true(of_s[i].address == of_t[i].address);
+		same_texts(a, of_s[i].text, b, of_t[i].text);
 	}
 }
 
 static inline void same_ranges(const struct tdm_intern *a, uint32_t x, const struct tdm_intern *b, uint32_t y)
 {
-	const struct tdm_kept_ranges *s = &a->range_lists[x], *t = &b->range_lists[y];
+	const struct tdm_kept_list *s = &a->ranges.list[x], *t = &b->ranges.list[y];
 	assert_int_equal(s->count, t->count);
 	if (s->count != 0)
-		assert_memory_equal(a->ranges + s->first, b->ranges + t->first, s->count * sizeof *a->ranges);
+		assert_memory_equal(s->items, t->items, s->count * sizeof(struct tdm_core_range));
 }
 
 static inline void same_buffers(

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/leaks.h"
+#include "picture_valid.h"
+#include "analyze/leaks/leaks.h"
 #include "base/clock.h"
 #include "base/reserve.h"
 
@@ -87,8 +88,7 @@ static inline uint64_t sim_wait(struct sim *sim, uint64_t mean)
 static inline void sim_init(struct sim *sim, uint64_t seed)
 {
 	*sim = (struct sim){ .random = seed * 1000003 + 17, .process_count = 1, .watch_ns = 30 * SIM_S };
-	if (tdm_intern_init(&sim->texts) != 0)
-		abort();
+	tdm_intern_init(&sim->texts);
 	for (int i = 0; i < SIM_PROCESSES; i++) {
 		sim->started_ns[i] = SIM_BEGIN - 900 * SIM_S;
 		sim->who[i] = (struct tdm_process){ .pid = 100 + i, .life = TDM_LIFE_RUNS, .start_time = 1 };
@@ -108,10 +108,7 @@ static inline void sim_done(struct sim *sim)
 
 static inline uint32_t sim_name(struct sim *sim, const char *name)
 {
-	uint32_t number;
-	if (tdm_intern_text(&sim->texts, tdm_str_of(name), &number) != 0)
-		abort();
-	return number;
+	return tdm_intern_text(&sim->texts, tdm_str_of(name));
 }
 
 static inline void sim_push(struct sim_buffer **list, size_t *count, size_t *cap, struct sim_buffer buffer)
@@ -194,17 +191,17 @@ static inline void sim_sum(struct sim *sim, size_t p)
 	struct tdm_holding *holding = &sim->holdings[p];
 	tdm_holding_init(holding, (uint32_t)p, 0);
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++) {
-		struct tdm_picture_amount *amount = &holding->kinds[k];
+		struct tdm_counter *amount = &holding->kinds[k];
 		const struct sim_list *shown = &sim->shown[p][k];
-		*amount = (struct tdm_picture_amount){
+		*amount = (struct tdm_counter){
 			.from = TDM_FROM_LEDGER,
 			.buffers = shown->count,
 			.allocs = sim->allocs[p][k],
 			.adopted = sim->adopted[p][k],
 		};
 		for (size_t i = 0; i < shown->count; i++)
-			amount->used += tdm_buffer_reserved(&shown->list[i]);
-		sim->device.kinds[k].used += sim->who[p].life != TDM_LIFE_ENDED ? amount->used : 0;
+			amount->reserved += tdm_buffer_reserved(&shown->list[i]);
+		sim->device.kinds[k].used += sim->who[p].life != TDM_LIFE_ENDED ? amount->reserved : 0;
 		holding->buffers[k] = (struct tdm_buffer_list){ shown->list, shown->count };
 	}
 }
@@ -268,7 +265,7 @@ static inline struct tdm_picture *sim_picture(struct sim *sim, uint64_t now)
 		.events = sim->events,
 		.texts = &sim->texts };
 	sim->event_count = 0;
-	if (!tdm_picture_is_valid(&sim->picture))
+	if (!picture_is_valid(&sim->picture))
 		abort();
 	return &sim->picture;
 }
@@ -283,13 +280,11 @@ static inline struct tdm_findings sim_watch(struct sim *sim, uint64_t interval)
 	sim_ready(sim);
 	for (uint64_t at = SIM_BEGIN;; at += interval + sim_between(sim, 0, interval / 8 + 1)) {
 		uint64_t time = at < end ? at : end;
-		if (tdm_leaks_sample(leaks, sim_picture(sim, time), time) != 0)
-			abort();
+		tdm_leaks_sample(leaks, sim_picture(sim, time), time);
 		if (time == end)
 			break;
 	}
-	if (tdm_leaks_judge(leaks, &sim->picture, &findings, &result) != 0 || findings.failed)
-		abort();
+	tdm_leaks_judge(leaks, &sim->picture, &findings, &result);
 	tdm_leaks_free(leaks);
 	return findings;
 }

@@ -6,23 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/reserve.h"
-#include "ledger/reader.h"
+#include "base/memory.h"
+#include "ledger/read/reader.h"
 
 struct ledger_buffers {
 	struct tdm_ledger_buffer *list;
 	size_t count, cap;
 };
 
-static inline int ledger_buffers_add(
+static inline void ledger_buffers_add(
 	void *context, const struct tdm_ledger_slot *slots, const struct tdm_ledger_more *mores, size_t count)
 {
 	struct ledger_buffers *all = context;
-	if (tdm_reserve(&all->list, &all->cap, all->count + count, sizeof *all->list) != 0)
-		return -ENOMEM;
+	tdm_grow(&all->list, &all->cap, all->count + count, sizeof *all->list);
 	for (size_t i = 0; i < count; i++)
 		all->list[all->count++] = tdm_ledger_buffer_of(&slots[i], &mores[i]);
-	return 0;
 }
 
 static inline void ledger_buffers_again(void *context)

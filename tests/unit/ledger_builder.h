@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "ledger/layout.h"
+#include "ledger/layout/layout.h"
 
 struct builder {
 	uint8_t *bytes;

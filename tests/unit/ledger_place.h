@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "ledger/reader.h"
+#include "ledger/read/reader.h"
 #include "ledger_builder.h"
 
 static char place_dir[PATH_MAX];

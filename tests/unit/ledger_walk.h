@@ -12,14 +12,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "analyze/device_map.h"
+#include "picture_valid.h"
+#include "analyze/live/device_map.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "ledger/reader.h"
+#include "ledger/read/reader.h"
 #include "ledger_buffers.h"
-#include "sources/follower.h"
-#include "state/fold.h"
-#include "state/state.h"
+#include "live/follow/follower.h"
+#include "live/join/fold.h"
+#include "live/join/state.h"
+#include "region_valid.h"
+#include "fold_valid.h"
 
 #define WALK_CHECK(holds)                                                           \
 	do {                                                                        \
@@ -33,14 +36,14 @@ enum { WALK_MODULES_MAX = 1 << 20, WALK_PHASES = 16, WALK_RECORDS = 512, WALK_PI
 
 static inline void walk_view(const struct tdm_ledger_view *view)
 {
-	WALK_CHECK(view->region_count <= TDM_LEDGER_REGIONS);
-	WALK_CHECK(memchr(view->card, '\0', sizeof view->card) != NULL);
-	for (uint32_t r = 0; r < view->region_count; r++)
-		WALK_CHECK(view->regions[r].kind < TDM_KIND_COUNT);
+	WALK_CHECK(view->info.region_count <= TDM_LEDGER_REGIONS);
+	WALK_CHECK(memchr(view->info.card, '\0', sizeof view->info.card) != NULL);
+	for (uint32_t r = 0; r < view->info.region_count; r++)
+		WALK_CHECK(view->info.regions[r].kind < TDM_KIND_COUNT);
 	for (unsigned k = 0; k < TDM_LEDGER_COUNTERS; k++) {
-		const struct tdm_ledger_count *c = &view->counts[k];
+		const struct tdm_counter *c = &view->counts[k];
 		WALK_CHECK(c->seq <= view->seq);
-		WALK_CHECK(c->bytes <= c->peak_bytes && c->buffers <= c->peak_buffers);
+		WALK_CHECK(c->reserved <= c->peak && c->buffers <= c->peak_buffers);
 		WALK_CHECK(c->buffers <= c->allocs || c->buffers - c->allocs <= c->adopted);
 	}
 }
@@ -79,7 +82,7 @@ static inline void walk_buffers(struct tdm_ledger *ledger, size_t device)
 	}
 	uint64_t counted = 0;
 	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
-		counted += tdm_ledger_device(ledger, device)->counts[k].bytes;
+		counted += tdm_ledger_device(ledger, device)->counts[k].reserved;
 	/* What shared buffers take is not a sum of buffers. */
 	WALK_CHECK(!exact || tdm_ledger_device(ledger, device)->shared_kinds != 0 || sum == counted);
 	free(buffers);
@@ -160,11 +163,10 @@ static inline void walk_rest(struct tdm_ledger *ledger)
 	for (int64_t p = 0; p < got; p++) {
 		tdm_ledger_text(ledger, phases[p].name);
 		tdm_ledger_monotonic(ledger, phases[p].begin_tsc, &ns);
-		tdm_ledger_realtime(ledger, phases[p].begin_tsc, &ns);
 	}
 	tdm_ledger_monotonic(ledger, 0, &ns);
 	tdm_ledger_monotonic(ledger, UINT64_MAX, &ns);
-	const struct tdm_ledger_who *who = tdm_ledger_who(ledger);
+	const struct tdm_ledger_header *who = tdm_ledger_header(ledger);
 	WALK_CHECK(who->pid > 0 && strlen(who->comm) < sizeof who->comm && strlen(who->command) < sizeof who->command);
 }
 
@@ -175,11 +177,10 @@ static inline void walk_maps(const struct tdm_picture *picture)
 	struct tdm_region_cell cells[64];
 	for (uint32_t d = 0; d < picture->device_count; d++)
 		for (uint32_t p = 0; p <= picture->process_count; p++) {
-			struct tdm_device_map_query query = { d, p < picture->process_count ? p : TDM_INDEX_NONE };
-			WALK_CHECK(tdm_device_map_init(&map, picture, &query) == 0);
+			tdm_device_map_init(&map, picture, d, p < picture->process_count ? p : TDM_INDEX_NONE);
 			for (unsigned k = 0; k < TDM_DEVICE_MAP_REGIONS; k++) {
 				const struct tdm_region_map *region = &map.regions[k];
-				WALK_CHECK(tdm_region_map_is_valid(region));
+				WALK_CHECK(region_map_is_valid(region));
 				tdm_region_map_cells(region, region->base, region->bank_size, cells, 64);
 			}
 			tdm_device_map_done(&map);
@@ -203,13 +204,12 @@ static inline unsigned walk_wants(void *context, uint64_t process, uint32_t devi
 	return ((const struct walk_follow *)context)->wants;
 }
 
-static inline int walk_event(void *context, struct tdm_event *event)
+static inline void walk_event(void *context, struct tdm_event *event)
 {
 	struct walk_follow *f = context;
 	WALK_CHECK(tdm_event_is_valid(event));
 	int err = tdm_fold_apply(&f->fold, event);
 	WALK_CHECK(err == 0 || err == -EOVERFLOW);
-	return 0;
 }
 
 static inline void walk_follow_init(struct walk_follow *f, const char *path)
@@ -217,7 +217,7 @@ static inline void walk_follow_init(struct walk_follow *f, const char *path)
 	*f = (struct walk_follow){ .paths = { path, NULL }, .now_ns = TDM_NS_PER_S };
 	f->options.paths = f->paths;
 	f->follower = tdm_follower_new(&f->options);
-	WALK_CHECK(f->follower != NULL && tdm_fold_init(&f->fold) == 0);
+	tdm_fold_init(&f->fold);
 }
 
 /* A look so much later that everything is read. */
@@ -226,8 +226,8 @@ static inline void walk_follow_look(struct walk_follow *f, unsigned wants)
 	const struct tdm_follow_sink sink = { .context = f, .wants = walk_wants, .event = walk_event };
 	f->wants = wants;
 	f->now_ns += 1000 * TDM_NS_PER_S;
-	WALK_CHECK(tdm_follower_look(f->follower, &sink, f->now_ns) == 0);
-	WALK_CHECK(tdm_fold_is_valid(&f->fold));
+	tdm_follower_look(f->follower, &sink, f->now_ns);
+	WALK_CHECK(fold_is_valid(&f->fold));
 	const struct tdm_followed *item = tdm_follower_get(f->follower, 0);
 	WALK_CHECK(item->err != 0 || item->is_known);
 	WALK_CHECK(item->err == 0 || item->err == -EAGAIN || item->text[0] != '\0');
@@ -274,14 +274,14 @@ static inline void walk_state(const char *path)
 		if (i == 2 && fd >= 0)
 			close(fd);
 		const struct tdm_picture *picture = tdm_state_look(state, &wishes[i]);
-		WALK_CHECK(picture != NULL && tdm_picture_is_valid(picture));
+		WALK_CHECK(picture != NULL && picture_is_valid(picture));
 		walk_maps(picture);
 	}
 	tdm_state_free(state);
 	unlink(twin);
 }
 
-static inline int walk_slot(
+static inline void walk_slot(
 	void *context, const struct tdm_ledger_slot *slots, const struct tdm_ledger_more *mores, size_t count)
 {
 	(void)context;
@@ -292,7 +292,6 @@ static inline int walk_slot(
 		WALK_CHECK(slots[i].kind < TDM_KIND_COUNT);
 		WALK_CHECK(is_view || !__builtin_mul_overflow(slots[i].bank_bytes, (uint64_t)slots[i].banks, &product));
 	}
-	return 0;
 }
 
 /* Everything that the reader gives. What opening it said. */
@@ -317,7 +316,8 @@ static inline int ledger_walk_content(const char *path)
 	}
 	walk_notes(ledger);
 	walk_rest(ledger);
-	bool is_on_behalf = (tdm_ledger_flags(ledger) & TDM_LEDGER_ON_BEHALF) != 0; /* then its process may live */
+	bool is_on_behalf =
+		(tdm_ledger_header(ledger)->flags & TDM_LEDGER_ON_BEHALF) != 0; /* then its process may live */
 	WALK_CHECK(is_on_behalf || tdm_ledger_liveness(ledger) == TDM_DEAD);
 	tdm_ledger_refresh(ledger, &diag);
 	tdm_ledger_close(ledger);

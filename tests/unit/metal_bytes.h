@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "sources/metal_region.h"
+#include "live/runtime/metal_shm.h"
 
 /* The offsets of the common layout and of the older first version, as the documentation has them. */
 struct metal_layout {

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "sources/format.h"
+#include "input/door/format.h"
 
 static inline struct tdm_input *input_of_text(const char *text, size_t len)
 {

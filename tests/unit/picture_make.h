@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "state/picture.h"
+#include "live/join/picture.h"
 
 enum { MAKE_DEVICES = 40, MAKE_PROCESSES = 16, MAKE_HOLDINGS = 32, MAKE_PROBLEMS = 16 };
 
@@ -106,9 +106,9 @@ static inline struct tdm_holding *make_holding(struct make *make, uint32_t devic
 static inline void make_amount(struct make *make, struct tdm_holding *holding, enum tdm_kind kind, uint64_t used)
 {
 	struct tdm_picture_kind *of = &make->devices[holding->device].kinds[kind];
-	struct tdm_picture_amount *amount = &holding->kinds[kind];
+	struct tdm_counter *amount = &holding->kinds[kind];
 	amount->from = of->used_from;
-	amount->used = amount->peak = used;
+	amount->reserved = amount->peak = used;
 	amount->buffers = 1;
 	of->unattributed -= used;
 }

@@ -1,28 +1,25 @@
-/* Compares two pictures member by member, with the tables of state/picture_shape.h. */
+/* Compares two pictures member by member, with the tables of live/remote/picture_shape.h. */
 #ifndef TESTS_UNIT_PICTURE_SAME_H
 #define TESTS_UNIT_PICTURE_SAME_H
 
 #include <string.h>
 
-#include "state/picture_shape.h"
+#include "live/remote/picture_shape.h"
 
 static inline void check_same(const struct tdm_shape *shape, const char *a, const char *b);
 
 static inline size_t size_of(const struct tdm_shape_field *field)
 {
 	switch ((enum tdm_shape_type)field->type) {
-	case TDM_SHAPE_BOOL:
 	case TDM_SHAPE_CHOICE:
 		return 1;
 	case TDM_SHAPE_BITS:
-	case TDM_SHAPE_U32:
-	case TDM_SHAPE_I32:
 	case TDM_SHAPE_TEXT_OF:
 	case TDM_SHAPE_STACK_OF:
 		return 4;
 	case TDM_SHAPE_READING:
 		return sizeof(struct tdm_reading);
-	case TDM_SHAPE_CHARS:
+	case TDM_SHAPE_PLAIN:
 	case TDM_SHAPE_HEX:
 		return field->limit;
 	case TDM_SHAPE_LOSSES:
@@ -78,12 +75,14 @@ static inline void check_field(const struct tdm_shape_field *field, const char *
 		for (size_t k = 0; k < TDM_KIND_COUNT; k++)
 			check_same(field->shape, x + k * field->shape->size, y + k * field->shape->size);
 		break;
-	case TDM_SHAPE_CHARS:
-		is_same = strcmp(x, y) == 0;
-		break;
-	case TDM_SHAPE_TEXT:
-		is_same = strcmp(*(const char *const *)x != NULL ? *(const char *const *)x : "",
-				  *(const char *const *)y != NULL ? *(const char *const *)y : "") == 0;
+	case TDM_SHAPE_PLAIN:
+		if (field->member == TDM_MEMBER_CHARS)
+			is_same = strcmp(x, y) == 0;
+		else if (field->member == TDM_MEMBER_POINTER)
+			is_same = strcmp(*(const char *const *)x != NULL ? *(const char *const *)x : "",
+					  *(const char *const *)y != NULL ? *(const char *const *)y : "") == 0;
+		else
+			is_same = memcmp(x, y, size_of(field)) == 0;
 		break;
 	case TDM_SHAPE_READING: {
 		const struct tdm_reading *r = (const struct tdm_reading *)x, *s = (const struct tdm_reading *)y;
@@ -149,13 +148,13 @@ static inline void check_told(const struct tdm_picture *a, const struct tdm_pict
 			assert_string_equal(tdm_picture_text(a, a->processes[p].notes[i].text),
 				tdm_picture_text(b, b->processes[p].notes[i].text));
 	for (size_t h = 0; h < a->holding_count; h++)
-		for (size_t i = 0; i < a->holdings[h].clash_count; i++)
-			assert_string_equal(tdm_picture_text(a, a->holdings[h].clashes[i].program),
-				tdm_picture_text(b, b->holdings[h].clashes[i].program));
+		for (size_t i = 0; i < a->holdings[h].told.clash_count; i++)
+			assert_string_equal(tdm_picture_text(a, a->holdings[h].told.clashes[i].program),
+				tdm_picture_text(b, b->holdings[h].told.clashes[i].program));
 	for (size_t h = 0; h < a->holding_count; h++)
-		for (size_t i = 0; i < a->holdings[h].hazard_count; i++) {
-			const struct tdm_picture_hazard *x = &a->holdings[h].hazards[i],
-							*y = &b->holdings[h].hazards[i];
+		for (size_t i = 0; i < a->holdings[h].told.hazard_count; i++) {
+			const struct tdm_hazard *x = &a->holdings[h].told.hazards[i],
+						*y = &b->holdings[h].told.hazards[i];
 			assert_string_equal(tdm_picture_text(a, x->name), tdm_picture_text(b, y->name));
 			assert_string_equal(tdm_picture_text(a, x->program), tdm_picture_text(b, y->program));
 			check_stack(a, x->stack, b, y->stack);

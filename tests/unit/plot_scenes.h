@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "plot/scene.h"
+#include "view/chart/plot.h"
 
 #define MB 0x1p20
 

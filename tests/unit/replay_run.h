@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "analyze/replay.h"
+#include "analyze/replay/replay.h"
 #include "open_input.h"
 
 /* A replay of a text, with its result lines and its refusals ("line:column: text" each). */

@@ -40,8 +40,7 @@ static inline void scan_table_row(struct tdm_buf *out, const struct tdm_scan_buf
 		b->is_view       ? "view"
 		: b->may_be_view ? "may-be-view"
 				 : "own",
-		tdm_strategy_name((enum tdm_strategy)b->strategy), tdm_grasp_name((enum tdm_grasp)b->grasp),
-		b->in_loop ? " loop" : "", b->total.text);
+		tdm_strategy_names[b->strategy], tdm_grasp_names[b->grasp], b->in_loop ? " loop" : "", b->total.text);
 	if (b->total.bytes == TDM_BYTES_UNKNOWN)
 		tdm_buf_printf(out, " (%s)", b->total.reason);
 	tdm_buf_putc(out, '\n');
@@ -53,14 +52,14 @@ static inline void scan_table(struct tdm_buf *out, const struct tdm_scan *scan)
 	for (size_t f = 0; f < scan->file_count; f++) {
 		const struct tdm_scan_file *file = &scan->files[f];
 		const char *slash = strrchr(file->path, '/');
-		tdm_buf_printf(out, "%s %s\n", slash != NULL ? slash + 1 : file->path,
-			tdm_file_state_name((enum tdm_file_state)file->state));
+		tdm_buf_printf(
+			out, "%s %s\n", slash != NULL ? slash + 1 : file->path, tdm_file_state_names[file->state]);
 		for (size_t i = 0; i < file->buffer_count; i++)
 			scan_table_row(out, &file->buffers[i]);
 		for (size_t i = 0; i < file->place_count; i++)
 			if (file->places[i].grasp != TDM_GRASP_WHOLLY)
 				tdm_buf_printf(out, "%" PRIu32 " place %s: %s\n", file->places[i].line,
-					tdm_grasp_name((enum tdm_grasp)file->places[i].grasp), file->places[i].why);
+					tdm_grasp_names[file->places[i].grasp], file->places[i].why);
 	}
 }
 

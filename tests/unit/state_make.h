@@ -3,8 +3,10 @@
 #ifndef TESTS_UNIT_STATE_MAKE_H
 #define TESTS_UNIT_STATE_MAKE_H
 
+#include "picture_valid.h"
 #include "fold_steps.h"
-#include "state/state_parts.h"
+#include "live/join/join.h"
+#include "live/join/state.h"
 
 static inline struct tdm_state *state_new(void)
 {
@@ -20,8 +22,8 @@ static inline const struct tdm_picture *picture_of(struct tdm_state *state)
 {
 	const struct tdm_picture *picture = tdm_state_look(state, &(struct tdm_wish){ .no_largest = true });
 	assert_non_null(picture);
-	assert_true(tdm_fold_is_valid(&state->fold));
-	assert_true(tdm_picture_is_valid(picture));
+	assert_true(fold_is_valid(&state->fold));
+	assert_true(picture_is_valid(picture));
 	return picture;
 }
 

@@ -9,8 +9,9 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "picture_valid.h"
 #include "base/err.h"
-#include "state/state.h"
+#include "live/join/state.h"
 
 #include "fake_tree.h"
 #include "ledger_builder.h"
@@ -77,7 +78,7 @@ static inline const struct tdm_picture *world_look_for(struct world *w, const st
 	if (w->state == NULL)
 		w->state = tdm_state_new(&w->options);
 	const struct tdm_picture *picture = tdm_state_look(w->state, wish);
-	if (picture == NULL || !tdm_picture_is_valid(picture))
+	if (picture == NULL || !picture_is_valid(picture))
 		abort();
 	return picture;
 }

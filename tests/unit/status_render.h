@@ -2,15 +2,20 @@
 #ifndef TESTS_UNIT_STATUS_RENDER_H
 #define TESTS_UNIT_STATUS_RENDER_H
 
+#include "picture_valid.h"
 #include "picture_make.h"
-#include "report/status_report.h"
+#include "view/rows/status_report.h"
+#include "view/write/write.h"
 
 static inline void render_as(struct make *make, struct tdm_status_report report, struct tdm_buf *out)
 {
+	struct tdm_result *result = tdm_result_new();
 	report.picture = &make->picture;
+	report.term.folds = !report.is_piped;
 	tdm_buf_clear(out);
-	tdm_status_text(&report, out);
-	assert_false(tdm_buf_failed(out));
+	tdm_status_show(&result->top, &report);
+	tdm_write_text(&result->top, &report.term, out);
+	tdm_result_free(result);
 }
 
 /* On a terminal. */
@@ -26,8 +31,12 @@ static inline void render_json(struct make *make, const struct tdm_host *host, s
 	tdm_buf_clear(out);
 	tdm_json_init(&json, out);
 	json.compact = true;
-	tdm_status_json(&report, &json);
-	assert_false(tdm_buf_failed(out));
+	struct tdm_result *result = tdm_result_new();
+	tdm_snapshot_show(&result->top, &report);
+	tdm_json_envelope(&json, "tidemark.status");
+	tdm_write_members(&result->top, &json);
+	tdm_json_object_end(&json);
+	tdm_result_free(result);
 	assert_int_equal(json.depth, 0);
 	assert_ptr_equal(strchr(out->data, '\n'), out->data + out->len - 1);
 }
@@ -94,7 +103,7 @@ static inline void make_full(struct make *make)
 	snprintf(make->problems[0].place, sizeof make->problems[0].place, "/dev/shm/tt_device_5_memory");
 	snprintf(make->problems[0].text, sizeof make->problems[0].text, "it belongs to another user");
 	make->problems[0].from = TDM_FROM_METAL_SHM;
-	assert_true(tdm_picture_is_valid(&make->picture));
+	assert_true(picture_is_valid(&make->picture));
 }
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "client/tracker.h"
+#include "client/client.h"
 #include "tidemark.h"
 
 /* Before the first test and after the last: ledgers go into a directory that is thrown away. */

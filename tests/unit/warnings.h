@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sources/format.h"
+#include "input/door/format.h"
 
 struct warnings {
 	char text[2048];

@@ -48,7 +48,7 @@ class Softmax:
             cbs.append(make_cb(Softmax.MASK_CB, min(num_tiles, 8), ttnn.bfloat8_b))
         else:
             cbs.append(make_cb(6, math.ceil(num_tiles / 2)))
-
+        input_tensor.format_descriptors[0].page_size = 64  # not one that is created here
         scratch = ttnn.CBDescriptor()
         scratch.total_size = 1024 if wide else 512
         scratch.format_descriptors = [

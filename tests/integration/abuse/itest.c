@@ -2,7 +2,7 @@
 #include "../../unit/ledger_buffers.h"
 #include "tidemark.h"
 
-#include "ledger/ledger_list.h"
+#include "ledger/read/ledger_list.h"
 
 #include <dirent.h>
 #include <errno.h>

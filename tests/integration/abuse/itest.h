@@ -16,7 +16,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "ledger/reader.h"
+#include "ledger/read/reader.h"
 
 struct itest {
 	const char *name;

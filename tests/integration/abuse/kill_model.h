@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/kind.h"
-#include "ledger/layout.h"
+#include "ledger/layout/layout.h"
 
 enum { MODEL_DEVICES = 2, MODEL_LIVE_MAX = 7000, MODEL_NAME_MAX = 40 };
 

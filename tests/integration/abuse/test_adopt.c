@@ -70,11 +70,11 @@ static void ledger(void)
 		CHECK_EQ((buffers[i].slot.flags & TDM_SLOT_ADOPTED) != 0, is_adopted);
 		CHECK_EQ(buffers[i].more.tsc == 0, is_adopted);
 	}
-	const struct tdm_ledger_count *c = &tdm_ledger_device(ledger, 0)->counts[TIDEMARK_DRAM];
+	const struct tdm_counter *c = &tdm_ledger_device(ledger, 0)->counts[TIDEMARK_DRAM];
 	CHECK_EQ(c->allocs, 1);
 	CHECK_EQ(c->alloc_bytes, 10);
 	CHECK_EQ(c->adopted, 2);
-	CHECK_EQ(c->peak_bytes, 1010);
+	CHECK_EQ(c->peak, 1010);
 	CHECK_EQ(c->buffers, 3);
 	free(buffers);
 	tdm_ledger_close(ledger);
@@ -127,7 +127,7 @@ static void adopt_one(void)
 
 static void check_counters(struct tdm_ledger *ledger)
 {
-	const struct tdm_ledger_count *c = &tdm_ledger_device(ledger, 0)->counts[TIDEMARK_DRAM];
+	const struct tdm_counter *c = &tdm_ledger_device(ledger, 0)->counts[TIDEMARK_DRAM];
 	size_t count, adopted = 0;
 	struct tdm_ledger_buffer *buffers = itest_buffers(ledger, 0, &count);
 	for (size_t i = 0; i < count; i++)

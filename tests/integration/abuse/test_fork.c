@@ -64,13 +64,13 @@ static void be_child(const char *parents)
 		CHECK(tidemark_free(i % 2, i % TIDEMARK_KIND_COUNT, i) == -ENOENT);
 	CHECK(tidemark_free(0, 0, 1 << 30) == -ENOENT);
 	struct tdm_ledger *ledger = itest_open(path);
-	CHECK(tdm_ledger_who(ledger)->pid == getpid());
-	CHECK_EQ(tdm_ledger_frees_inherited(ledger), INHERITED);
+	CHECK(tdm_ledger_header(ledger)->pid == getpid());
+	CHECK_EQ(tdm_ledger_header(ledger)->frees_inherited, INHERITED);
 	uint64_t unknown = 0;
 	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
 		for (size_t d = 0; d < tdm_ledger_device_count(ledger); d++)
-			unknown += tdm_ledger_device(ledger, d)->faults[k].unknown_frees +
-				   tdm_ledger_device(ledger, d)->faults[k].double_frees;
+			unknown += tdm_ledger_device(ledger, d)->counts[k].unknown_frees +
+				   tdm_ledger_device(ledger, d)->counts[k].double_frees;
 	CHECK_EQ(unknown, 1);
 	tdm_ledger_close(ledger);
 	for (uint64_t i = 1 << 20; i < (1 << 20) + 100; i++)
@@ -125,7 +125,7 @@ static void grandchild(void *context)
 		CHECK(tidemark_free(i % 2, i % TIDEMARK_KIND_COUNT, i) == -ENOENT);
 	CHECK(tidemark_free(1, 3, 555555) == -ENOENT);
 	struct tdm_ledger *ledger = itest_open(tidemark_ledger_path());
-	CHECK_EQ(tdm_ledger_frees_inherited(ledger), INHERITED + 1);
+	CHECK_EQ(tdm_ledger_header(ledger)->frees_inherited, INHERITED + 1);
 	tdm_ledger_close(ledger);
 	CHECK(tidemark_free(0, 0, 777777) == 0);
 }
@@ -361,7 +361,7 @@ static int exec_role(void)
 		CHECK(tidemark_free(0, 0, 1) == 0);
 	}
 	struct tdm_ledger *ledger = itest_open(path);
-	CHECK_EQ(tdm_ledger_who(ledger)->generation, generation);
+	CHECK_EQ(tdm_ledger_header(ledger)->generation, generation);
 	tdm_ledger_close(ledger);
 	if (execs == 0)
 		return 0;

@@ -42,7 +42,7 @@ static bool same_buffer(struct tdm_ledger *ledger, const struct tdm_ledger_buffe
 	return found->slot.kind == b->kind && found->slot.id == b->id && found->slot.address == b->address &&
 	       found->slot.asked == b->asked && found->slot.bank_bytes == b->bank_bytes && found->slot.banks == banks &&
 	       (found->slot.flags == TDM_SLOT_VIEW) == b->is_view && found->more.holding == b->banks &&
-	       found->more.thread == (uint32_t)tdm_ledger_who(ledger)->pid && tdm_str_is(name, b->name);
+	       found->more.thread == (uint32_t)tdm_ledger_header(ledger)->pid && tdm_str_is(name, b->name);
 }
 
 /* `any_of`: of this kind some may have gone already; -1: none. */
@@ -65,15 +65,15 @@ static bool same_buffers(struct tdm_ledger *ledger, const struct tdm_ledger_buff
 static bool same_counts(const struct tdm_ledger_view *view, const struct model_device *device, int any_of)
 {
 	for (unsigned i = 0; i < TDM_LEDGER_COUNTERS; i++) {
-		const struct tdm_ledger_count *c = &view->counts[i];
+		const struct tdm_counter *c = &view->counts[i];
 		const struct model_sums *now = &device->now[i], *peak = &device->peak[i];
 		if (c->allocs != now->allocs || c->alloc_bytes != now->alloc_bytes ||
-			c->alloc_asked != now->alloc_asked || c->peak_bytes != peak->bytes ||
-			c->peak_buffers != peak->buffers || c->peak_bank_bytes != peak->bank_bytes ||
-			c->peak_asked_bytes != peak->asked)
+			c->alloc_asked != now->alloc_asked || c->peak != peak->bytes ||
+			c->peak_buffers != peak->buffers || c->peak_bank != peak->bank_bytes ||
+			c->peak_asked != peak->asked)
 			return false;
-		if (any_of < 0 && (c->bytes != now->bytes || c->buffers != now->buffers ||
-					  c->bank_bytes != now->bank_bytes || c->asked_bytes != now->asked))
+		if (any_of < 0 && (c->reserved != now->bytes || c->buffers != now->buffers ||
+					  c->bank != now->bank_bytes || c->asked != now->asked))
 			return false;
 	}
 	return true;
@@ -84,9 +84,9 @@ static bool same_faults(const struct tdm_ledger_view *view, const struct model_d
 {
 	uint64_t rereports = 0, bad_frees = 0, out_of_memory = 0;
 	for (unsigned i = 0; i < TDM_KIND_COUNT; i++) {
-		rereports += view->faults[i].rereports;
-		bad_frees += view->faults[i].double_frees + view->faults[i].unknown_frees;
-		out_of_memory += view->faults[i].out_of_memory;
+		rereports += view->counts[i].rereports;
+		bad_frees += view->counts[i].double_frees + view->counts[i].unknown_frees;
+		out_of_memory += view->counts[i].out_of_memory;
 	}
 	return rereports - device->rereports <= under_way && bad_frees - device->bad_frees <= under_way &&
 	       out_of_memory - device->out_of_memory <= under_way;
@@ -146,9 +146,9 @@ static void check_ledger(const char *path, uint64_t seed, bool bursts, uint64_t 
 	static struct model model;
 	struct tdm_ledger *ledger = itest_open(path);
 	CHECK(tdm_ledger_liveness(ledger) == TDM_DEAD);
-	CHECK(tdm_ledger_state(ledger) == TDM_LEDGER_OPEN);
+	CHECK(tdm_ledger_header(ledger)->state == TDM_LEDGER_OPEN);
 	for (int i = 0; i < TDM_LOSS_COUNT; i++)
-		CHECK_EQ(tdm_ledger_lost(ledger, (enum tdm_ledger_loss)i), 0);
+		CHECK_EQ(tdm_ledger_header(ledger)->lost[i], 0);
 	CHECK(begun - finished <= 1);
 
 	model_init(&model, seed, bursts);

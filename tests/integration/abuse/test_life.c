@@ -108,7 +108,7 @@ static void check_left(const char *path, uint64_t buffers, enum tdm_ledger_state
 	struct tdm_ledger *ledger = itest_open(path);
 	free(itest_buffers(ledger, 0, &count));
 	CHECK_EQ(count, buffers);
-	CHECK_EQ(tdm_ledger_state(ledger), state);
+	CHECK_EQ(tdm_ledger_header(ledger)->state, state);
 	CHECK(tdm_ledger_liveness(ledger) == TDM_DEAD);
 	tdm_ledger_close(ledger);
 	unlink(path);
@@ -166,7 +166,7 @@ static void ends_in_the_middle(void)
 		size_t count;
 		free(itest_buffers(ledger, 0, &count));
 		CHECK(count == 1 || count == 2);
-		CHECK_EQ(tdm_ledger_state(ledger), TDM_LEDGER_CLOSED);
+		CHECK_EQ(tdm_ledger_header(ledger)->state, TDM_LEDGER_CLOSED);
 		tdm_ledger_close(ledger);
 		unlink(path);
 	}

@@ -259,7 +259,7 @@ static void modes(void)
 		char path[ITEST_PATH_MAX];
 		struct stat st;
 		struct tdm_ledger *ledger = run(cases[i].setting, NULL, path);
-		CHECK_EQ(tdm_ledger_flags(ledger), cases[i].is_bad ? TDM_LEDGER_BAD_MODE : 0);
+		CHECK_EQ(tdm_ledger_header(ledger)->flags, cases[i].is_bad ? TDM_LEDGER_BAD_MODE : 0);
 		tdm_ledger_close(ledger);
 		CHECK(stat(path, &st) == 0);
 		CHECK_EQ(st.st_mode & 07777, cases[i].mode);
@@ -338,7 +338,7 @@ static void rings(void)
 			char path[ITEST_PATH_MAX];
 			size_t count;
 			struct tdm_ledger *ledger = run(cases[i].setting, lengths[k].setting, path);
-			CHECK_EQ(tdm_ledger_flags(ledger), cases[i].flags);
+			CHECK_EQ(tdm_ledger_header(ledger)->flags, cases[i].flags);
 			check_ring(ledger, cases[i].records, lengths[k].events);
 			free(itest_buffers(ledger, 0, &count));
 			CHECK_EQ(count, 1);

@@ -77,9 +77,10 @@ static void check_ledger_child(void *context)
 	CHECK_EQ(itest_ledgers(NULL, getppid(), path), 1);
 	struct tdm_ledger *ledger = itest_open(path);
 	CHECK(tdm_ledger_liveness(ledger) == TDM_ALIVE);
-	CHECK_EQ(tdm_ledger_who(ledger)->pid, getppid());
-	CHECK_EQ(tdm_ledger_who(ledger)->generation, strtoull(strrchr(path, '.') + 1, NULL, 10));
-	CHECK_EQ(tdm_ledger_flags(ledger), strtoull(strrchr(path, '.') + 1, NULL, 10) != 0 ? TDM_LEDGER_RENEWED : 0);
+	CHECK_EQ(tdm_ledger_header(ledger)->pid, getppid());
+	CHECK_EQ(tdm_ledger_header(ledger)->generation, strtoull(strrchr(path, '.') + 1, NULL, 10));
+	CHECK_EQ(tdm_ledger_header(ledger)->flags,
+		strtoull(strrchr(path, '.') + 1, NULL, 10) != 0 ? TDM_LEDGER_RENEWED : 0);
 	CHECK_EQ(tdm_ledger_device(ledger, 1)->number, 0); /* it came second */
 	struct tdm_ledger_buffer *buffers = itest_buffers(ledger, 1, &count);
 	CHECK_EQ(count, live);
@@ -89,9 +90,9 @@ static void check_ledger_child(void *context)
 		CHECK(name.len == strlen(expected) && memcmp(name.ptr, expected, name.len) == 0);
 		CHECK_EQ(buffers[i].slot.asked, buffers[i].slot.id);
 	}
-	start = tdm_ledger_started(ledger);
+	start = tdm_ledger_header(ledger)->first.monotonic_ns;
 	CHECK(start != 0 && start < tdm_clock_ns());
-	CHECK_EQ(tdm_ledger_phase_count(ledger), 1);
+	CHECK_EQ(tdm_ledger_header(ledger)->phase_count, 1);
 	free(buffers);
 	tdm_ledger_close(ledger);
 }

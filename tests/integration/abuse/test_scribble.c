@@ -90,7 +90,7 @@ static void read_everything(const char *path)
 			for (size_t i = 0; i < count && i < 100; i++) {
 				tdm_ledger_text(ledger, buffers[i].slot.name);
 				tdm_ledger_stack(ledger, buffers[i].slot.stack, frames);
-				tdm_ledger_realtime(ledger, buffers[i].more.tsc, &ns);
+				tdm_ledger_monotonic(ledger, buffers[i].more.tsc, &ns);
 			}
 		free(buffers);
 		tdm_ledger_events(ledger, d, 0, records, TDM_LEDGER_RING, &missed);

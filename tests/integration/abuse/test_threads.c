@@ -36,9 +36,9 @@ static void look(struct tdm_ledger *ledger)
 		size_t count;
 		bool exact;
 		for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
-			const struct tdm_ledger_count *c = &view->counts[k];
-			CHECK(c->bytes <= c->peak_bytes && c->buffers <= c->peak_buffers && c->buffers <= c->allocs);
-			CHECK(c->bytes <= c->alloc_bytes && c->bank_bytes <= c->bytes);
+			const struct tdm_counter *c = &view->counts[k];
+			CHECK(c->reserved <= c->peak && c->buffers <= c->peak_buffers && c->buffers <= c->allocs);
+			CHECK(c->reserved <= c->alloc_bytes && c->bank <= c->reserved);
 		}
 		CHECK(ledger_buffers(ledger, d, &buffers, &count, &exact) == 0);
 		for (size_t i = 0; i < count; i++)

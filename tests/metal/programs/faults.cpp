@@ -41,14 +41,16 @@ static int busy(int count, char **arguments)
 	return 0;
 }
 
-/* Circular buffers where buffers already are. */
+/* Circular buffers where buffers already are, and one that lies in a buffer, where it may be. */
 static void launch_too_large(standin_mesh *mesh)
 {
-	for (unsigned i = 0; i < 8; i++)
+	standin_buffer *highest = standin_allocate(mesh, STANDIN_L1, 6553600, 2048, nullptr);
+	for (unsigned i = 1; i < 8; i++)
 		standin_allocate(mesh, STANDIN_L1, 6553600, 2048, nullptr);
 	standin_program *program = standin_new_program(mesh, nullptr);
 	for (unsigned i = 0; i < 8; i++)
 		standin_add_cb(program, &SQUARE, 65536, nullptr);
+	standin_add_cb(program, &SQUARE, 4096, highest);
 	standin_add_kernel(program, "reader/1/", 1268);
 	standin_enqueue(program);
 }

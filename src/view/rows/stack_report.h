@@ -1,0 +1,61 @@
+/* Call stacks of the buffers in a picture, with functions and lines. */
+#ifndef TDM_VIEW_STACK_REPORT_H
+#define TDM_VIEW_STACK_REPORT_H
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/value.h"
+#include "live/join/picture.h"
+#include "input/elf/symbolize.h"
+
+/* A symbolizer for the modules of a process. NULL only when out of memory. */
+struct tdm_symbolizer *tdm_stack_symbolizer(const struct tdm_picture *picture, size_t process);
+
+/* Keeps symbolizers for the processes whose stacks were shown most recently, because opening a process's modules is
+ * slow and stacks of several processes may alternate. Zeroed to begin with. */
+enum { TDM_STACK_SYMBOLS = 8 };
+struct tdm_stack_symbols {
+	struct tdm_symbolizer *kept[TDM_STACK_SYMBOLS];
+	uint64_t handles[TDM_STACK_SYMBOLS]; /* handles of these processes */
+	/* modules loaded when each symbolizer was made; a process may load more */
+	size_t module_counts[TDM_STACK_SYMBOLS];
+	size_t next; /* next slot to replace */
+};
+
+/* Borrowed until the next call. NULL when out of memory; then only addresses are shown. */
+struct tdm_symbolizer *tdm_stack_symbols_get(
+	struct tdm_stack_symbols *symbols, const struct tdm_picture *picture, uint32_t process);
+void tdm_stack_symbols_done(struct tdm_stack_symbols *symbols);
+
+/* One frame: "function (file:line)". Writes only the address if `sym` is NULL. */
+void tdm_stack_frame(const struct tdm_picture *picture, struct tdm_symbolizer *sym, const struct tdm_kept_frame *frame,
+	struct tdm_buf *out);
+
+/* Writes an indented line for each frame; nothing for stack 0. Writes only addresses if `sym` is NULL. */
+void tdm_stack_text(const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, size_t indent,
+	struct tdm_buf *out);
+
+/* Whether a function, as shown in a frame, says nothing about who requested a buffer. This holds for functions in the
+ * library that took the stack, in the runtime, and in the C++ library, which the runtime uses to create its objects. */
+bool tdm_stack_is_on_every_way(const char *function);
+
+/* Writes the innermost frame for which tdm_stack_is_on_every_way() is false: "function (file:line)"; nothing for stack
+ * 0. `whole`: show files with their folders. */
+void tdm_stack_site(
+	const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, bool whole, struct tdm_buf *out);
+
+/* Writes the site and its callers, because the site may be a wrapper used by all allocations: "function (file:line) ←
+ * caller (file:line) ← …". Folders are left out. Writes nothing for stack 0. */
+void tdm_stack_trail(
+	const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, bool utf8, struct tdm_buf *out);
+
+/* The frames as a table in the result, the site, and the functions from the site outwards; NULL for stack 0. */
+struct tdm_result;
+const struct tdm_table *tdm_stack_table(struct tdm_result *result, const struct tdm_picture *picture,
+	struct tdm_symbolizer *sym, uint32_t stack, const char **site, struct tdm_value_list *trail);
+
+/* Writes an array of frames, or null for stack 0. */
+void tdm_stack_json(
+	const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, struct tdm_json *json);
+
+#endif
