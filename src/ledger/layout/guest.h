@@ -29,6 +29,15 @@ void tdm_private_free(void *at, size_t bytes);
 void *tdm_block_alloc(bool is_small, size_t bytes);
 void tdm_block_free(bool is_small, void *at, size_t bytes);
 
+/*
+ * Separates two steps of a change to memory that a forked child frees or searches: another thread may fork at any
+ * instruction, and the memory must be valid after each step.
+ */
+static inline void tdm_step(void)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
 /* ---- waiting and locking ---- */
 
 /* A wait with a time limit. Starts as all 0. `is_hopeless`: an earlier wait timed out, so this wait gives up early. */

@@ -406,7 +406,7 @@ static int reserve_pages(int fd, uint64_t offset, size_t bytes)
 	return -err;
 }
 
-/* Makes room for one more entry in a list. */
+/* Makes room for one more entry in a list, whose capacity never exceeds its memory. */
 static int have_room(const struct tdm_ledger_file *file, void **list, unsigned *cap, unsigned count, size_t each)
 {
 	if (count < *cap)
@@ -415,11 +415,15 @@ static int have_room(const struct tdm_ledger_file *file, void **list, unsigned *
 	void *room = tdm_block_alloc(file->is_on_behalf, bigger * each);
 	if (room == NULL)
 		return -ENOMEM;
+	void *old = *list;
+	unsigned old_cap = *cap;
 	if (count != 0)
-		memcpy(room, *list, count * each);
-	tdm_block_free(file->is_on_behalf, *list, *cap * each);
+		memcpy(room, old, count * each);
 	*list = room;
+	tdm_step();
 	*cap = bigger;
+	tdm_step();
+	tdm_block_free(file->is_on_behalf, old, old_cap * each);
 	return 0;
 }
 

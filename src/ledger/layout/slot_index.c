@@ -2,7 +2,6 @@
 #include "ledger/layout/guest.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 
 enum {
 	FIRST_BUCKETS = 64,
@@ -19,21 +18,12 @@ static int table_init(struct tdm_slot_table *table, uint32_t buckets, bool is_sm
 	return table->buckets != NULL ? 0 : -ENOMEM;
 }
 
-/*
- * Separates the steps of a change, so that a table is valid after each step: another thread may fork at any
- * instruction, and the child then searches the inherited tables. A pointer is cleared before its memory is freed, and a
- * mask never exceeds its buckets.
- */
-static void step(void)
-{
-	atomic_signal_fence(memory_order_seq_cst);
-}
-
+/* A pointer is cleared before its memory is freed, and a mask never exceeds its buckets. */
 static void table_done(struct tdm_slot_table *table, bool is_small)
 {
 	struct tdm_bucket *buckets = table->buckets;
 	table->buckets = NULL;
-	step();
+	tdm_step();
 	if (buckets != NULL)
 		tdm_block_free(is_small, buckets, ((size_t)table->mask + 1) * sizeof *buckets);
 }
@@ -89,13 +79,13 @@ static int begin_move(struct tdm_slot_index *index, uint32_t buckets)
 	index->moved = 0;
 	index->limit = (size_t)buckets * FILL;
 	index->old.mask = index->now.mask;
-	step();
+	tdm_step();
 	index->old.buckets = index->now.buckets;
-	step();
+	tdm_step();
 	index->now.mask = next.mask < index->now.mask ? next.mask : index->now.mask;
-	step();
+	tdm_step();
 	index->now.buckets = next.buckets;
-	step();
+	tdm_step();
 	index->now.mask = next.mask;
 	return 0;
 }

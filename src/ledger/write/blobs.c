@@ -165,7 +165,9 @@ static int grow_cells(struct tdm_blobs *blobs)
 		cells[at] = old[i];
 	}
 	blobs->cells = cells;
+	tdm_step();
 	blobs->mask = mask;
+	tdm_step();
 	tdm_block_free(blobs->file->is_on_behalf, old, old_count * sizeof *old);
 	return 0;
 }

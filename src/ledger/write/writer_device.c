@@ -241,8 +241,9 @@ int tdm_wdevice_spare_grow(struct tdm_wdevice *device)
 	if (old != NULL)
 		memcpy(bigger, old, device->spare_count * sizeof *bigger);
 	device->spare = bigger;
-	atomic_signal_fence(memory_order_seq_cst); /* a report may end here */
+	tdm_step(); /* a report may also end here */
 	device->spare_cap = cap;
+	tdm_step();
 	tdm_block_free(is_small, old, old_cap * sizeof *bigger);
 	return 0;
 }

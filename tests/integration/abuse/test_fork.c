@@ -261,6 +261,71 @@ static void storm_with_stacks(void)
 	CHECK_EQ(itest_ledgers(NULL, 0, NULL), 0);
 }
 
+/*
+ * A fork just after the library has unmapped memory, while the thread that did so is still inside the library: the
+ * child must not use what was unmapped.
+ */
+static struct {
+	_Atomic bool watched, requested;
+	unsigned count;
+} unmapping;
+
+int munmap(void *at, size_t bytes)
+{
+	static _Thread_local bool is_inside;
+	int result = (int)syscall(SYS_munmap, at, bytes);
+	if (!atomic_load(&unmapping.watched) || is_inside || getpid() != gettid())
+		return result;
+	is_inside = true;
+	unmapping.count++;
+	for (atomic_store(&unmapping.requested, true); atomic_load(&unmapping.requested);)
+		sched_yield();
+	is_inside = false;
+	return result;
+}
+
+static void report_after_unmapping(void *context)
+{
+	(void)context;
+	atomic_store(&unmapping.watched, false);
+	for (uint64_t i = 0; i < 100; i++)
+		CHECK(itest_alloc(i % 5, TIDEMARK_L1, i << 40, 64, 1) == 0);
+	for (uint64_t i = 0; i < 100; i++)
+		CHECK(tidemark_free(i % 5, TIDEMARK_L1, i << 40) == 0);
+}
+
+static void *fork_on_request(void *context)
+{
+	(void)context;
+	for (; atomic_load(&unmapping.watched); sched_yield())
+		if (atomic_load(&unmapping.requested)) {
+			CHECK(itest_exited(itest_fork(report_after_unmapping, NULL)));
+			atomic_store(&unmapping.requested, false);
+		}
+	return NULL;
+}
+
+static void forked_while_unmapping(void)
+{
+	enum { EACH = 20000 };
+	pthread_t id;
+	skip_with_thread_sanitizer();
+	atomic_store(&unmapping.watched, true);
+	CHECK(pthread_create(&id, NULL, fork_on_request, NULL) == 0);
+	for (uint64_t i = 0; i < EACH * 5; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "name %u", (unsigned)i);
+		CHECK(i % 10 != 0 || tidemark_name(name) != 0);
+		CHECK(itest_alloc((uint32_t)(i % 5), TIDEMARK_L1, i, 64, 1) == 0);
+	}
+	for (uint64_t i = 0; i < EACH * 5; i++)
+		CHECK(tidemark_free((uint32_t)(i % 5), TIDEMARK_L1, i) == 0);
+	atomic_store(&unmapping.watched, false);
+	CHECK(pthread_join(id, NULL) == 0);
+	CHECK(unmapping.count > 10);
+	CHECK_EQ(tidemark_lost(), 0);
+}
+
 /* A fork while another thread is in the loader, whose lock the child finds taken for ever. */
 static _Atomic int in_loader;
 
@@ -437,6 +502,7 @@ int main(int argc, char **argv)
 		{ "descriptors", descriptors, NULL },
 		{ "storm", storm, NULL },
 		{ "storm_with_stacks", storm_with_stacks, NULL },
+		{ "forked_while_unmapping", forked_while_unmapping, NULL },
 		{ "busy_loader", busy_loader, NULL },
 		{ "spawning", spawning, NULL },
 		{ "generations", generations, NULL },
