@@ -12,7 +12,7 @@ static inline void fuzz_write(const struct tdm_result *result)
 	struct tdm_json json;
 	tdm_buf_init(&out);
 	tdm_write_text(&result->top, &term, &out);
-	tdm_write_markdown(&result->top, 1, &out);
+	tdm_write_markdown(&result->top, 1, &term, &out);
 	for (size_t i = 0; i < out.len; i++)
 		check((unsigned char)out.data[i] >= 0x20 || out.data[i] == '\n');
 	tdm_buf_clear(&out);

@@ -97,7 +97,9 @@ void tdm_value_put(struct tdm_buf *out, const struct tdm_value *value)
 	case TDM_VALUE_LIST:
 		put_list(out, &value->list);
 		break;
+	case TDM_VALUE_MEMBERS:
 	case TDM_VALUE_TABLE:
+	case TDM_VALUE_WRITTEN:
 		break;
 	}
 }

@@ -53,9 +53,11 @@ enum tdm_value_type {
 	TDM_VALUE_REAL,
 	TDM_VALUE_BOOL,
 	TDM_VALUE_TEXT,
-	TDM_VALUE_CORES, /* a rectangle of cores */
-	TDM_VALUE_LIST,  /* several values */
-	TDM_VALUE_TABLE, /* a table of rows that belong to this row */
+	TDM_VALUE_CORES,   /* a rectangle of cores */
+	TDM_VALUE_LIST,    /* several values */
+	TDM_VALUE_MEMBERS, /* several named values: an object in JSON, nothing in text */
+	TDM_VALUE_TABLE,   /* a table of rows that belong to this row */
+	TDM_VALUE_WRITTEN, /* members that are already written as JSON */
 };
 
 struct tdm_value {
@@ -77,8 +79,18 @@ struct tdm_value {
 			const struct tdm_value *values; /* borrowed */
 			size_t count;
 		} list;
+		struct tdm_value_members {
+			const struct tdm_named *values; /* borrowed */
+			size_t count;
+		} members;
 		const struct tdm_table *table; /* borrowed */
+		const struct tdm_buf *written; /* borrowed */
 	};
+};
+
+struct tdm_named {
+	const char *key; /* lives as long as the value */
+	struct tdm_value value;
 };
 
 static inline struct tdm_value tdm_value_number(uint64_t number) /* UINT64_MAX means unknown */
@@ -163,6 +175,16 @@ static inline struct tdm_value tdm_value_list(const struct tdm_value *values, si
 	return (struct tdm_value){ .type = TDM_VALUE_LIST, .list = { values, count } };
 }
 
+static inline struct tdm_value tdm_value_members(const struct tdm_named *values, size_t count)
+{
+	return (struct tdm_value){ .type = TDM_VALUE_MEMBERS, .members = { values, count } };
+}
+
+static inline struct tdm_value tdm_value_written(const struct tdm_buf *written)
+{
+	return (struct tdm_value){ .type = TDM_VALUE_WRITTEN, .written = written };
+}
+
 /* The value if `known`, else unknown. */
 static inline struct tdm_value tdm_value_if(bool known, struct tdm_value value)
 {
@@ -224,11 +246,6 @@ struct tdm_value tdm_member_get(enum tdm_member member, const void *at);
 bool tdm_member_set(enum tdm_member member, void *at, size_t size, const struct tdm_value *value);
 
 /* ---- sentences ---- */
-
-struct tdm_named {
-	const char *key; /* must be a static string */
-	struct tdm_value value;
-};
 
 /* A list of named values for one call; it ends with a NULL key. */
 #define TDM_VALUES(...) ((const struct tdm_named[]){ __VA_ARGS__, { 0 } })

@@ -175,8 +175,8 @@ Leaks: what ended without freeing, on which machine. A machine that does not ans
    steady weights: 1 buffer of 30 GiB; the oldest here is 58m Ns old (dram, device 0, process 4242 train on TWO)
    steady load (model.py:12): 1 buffer of 2.00 GiB; the oldest here is 3m Ns old (dram, device 0, process 4242 python3 on ONE)
    allocated in:
-   0 tidemark_alloc (api.c:10)
-   1 load (model.py:12)
+   #0 tidemark_alloc (api.c:10)
+   #1 load (model.py:12)
    steady kv_cache: 1 buffer of 1024.00 MiB; the oldest here is 58m Ns old (dram, device 0, process 4242 python3 on ONE)
   
   no leak found; 3 sites are steady

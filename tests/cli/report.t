@@ -10,6 +10,7 @@ One report about everything that is given. Findings come first, the worst first,
   $ sed '/^──/,$d' all.txt
   Report         5 errors, 0 warnings, 3 notes in 4 parts
   
+  Findings
   severity part finding
   error       1 line 31: out of memory: 1 TiB of dram, 85.33 GiB in each of 12
                 banks of 1022.91 MiB; free 1022.83 MiB, in one piece 1022.83 MiB;
@@ -34,6 +35,7 @@ One report about everything that is given. Findings come first, the worst first,
   note        4 2 buffers from before the capture are in L1 without their bytes
                 per core: figures for one core do not include them
   
+  Parts
   part  command   about          errors  warnings  notes
      1  info      demo.log            3         0      0
      2  info      tinyllama.log       1         0      0
@@ -102,6 +104,7 @@ A pattern file is a part of its own; one that is wrong is left out, with the lin
   Report         1 error, 1 warning, 1 note in 2 parts
   Left out       1, listed at the end with the reason
   
+  Findings
   severity part finding
   error       2 given: deadlock: r waits for room in buffer 0, which w pops; w
                 waits for pages of buffer 1, which r pushes
@@ -111,6 +114,7 @@ A pattern file is a part of its own; one that is wrong is left out, with the lin
   note        1 advised: 32 KiB of circular buffers reach 100.0% of the best
                 throughput in the model
   
+  Parts
   part  command   about              errors  warnings  notes
      1  pressure  patterns/large.cb       0         1      1
      2  pressure  patterns/stuck.cb       1         0      0
@@ -133,9 +137,9 @@ In Markdown, as the summary of a CI job; and in JSON.
   
   ## Findings
   
-  | severity | where | finding | what to do |
-  |---|---|---|---|
-  | error | 1: simulate demo.trace | line 63: gate, 58,720,256 B of l1 sharded over 64 cores: fragmented: it needs 917,504 B in one piece; 1,096,512 B are free, the largest block is 720,896 B | allocate mask (2 KiB) at another time, or free it first: without it the largest block would be 1,098,560 B |
+  | severity | part | finding |
+  |---|---:|---|
+  | error | 1 | line 63: gate, 58,720,256 B of l1 sharded over 64 cores: fragmented: it needs 917,504 B in one piece; 1,096,512 B are free, the largest block is 720,896 B<br>-&gt; allocate mask (2 KiB) at another time, or free it first: without it the largest block would be 1,098,560 B |
   
   ## Parts
   
@@ -145,8 +149,8 @@ In Markdown, as the summary of a CI job; and in JSON.
   
   ## 1. simulate demo.trace
   
-  ```text
-  Trace          demo.trace: 48 requests, 11 buffers live at the end
+  - **Trace**: demo.trace: 48 requests, 11 buffers live at the end
+  - **Device**: Wormhole n150, one chip, 64 L1 banks, 12 DRAM banks, policy first
   $ tidemark report demo.log demo.trace --json | python3 -c '
   > import json, sys
   > top = json.load(sys.stdin)
@@ -160,6 +164,44 @@ In Markdown, as the summary of a CI job; and in JSON.
   ['error', 2, 'simulate', 'demo.trace', 'fragmented'] 720896 {'largest_free': 1098560}
   1 info demo.log 3 True ['file', 'format', 'log']
   2 simulate demo.trace 1 True ['trace', 'format', 'requests', 'live_buffers']
+
+Markdown has every figure that text has, in tables where possible; drawings and tables in tables are blocks of text.
+
+  $ tidemark report --format markdown demo.trace | sed -n '/^### dram/,/^### l1$/p'
+  ### dram
+  
+  - **Peak**: 320,766,080 B per bank at line 36, 7 buffers, 3.58 GiB on the device
+  - **Tightest**: at line 36: the largest free block has 747,732,800 B
+  
+  ```text
+  used            |▂▂▄▆████████████████████████████████████████████|
+  fragmentation   |                                                |
+  ```
+  
+  #### Largest holes at the end
+  
+  | hole at | size | buffer below | buffer above |
+  |---:|---:|---|---|
+  | 321136832 | 713.74MiB | tokens (8 KiB) | end of region |
+  
+  ### l1
+  $ cat > figures.py <<'EOF'
+  > import re, subprocess, sys
+  > def figures(form):
+  >     out = subprocess.run(["tidemark", "report", "--format", form, *sys.argv[1:]], capture_output=True, text=True).stdout
+  >     return set(re.findall(r"\d[\d,.]*\d|\d", out.replace("\\", "")))
+  > text, markdown = figures("text"), figures("markdown")
+  > print(len(text) > 20, sorted(text - markdown))
+  > EOF
+  $ for inputs in "16 16 --multi" "demo.trace all.txt" "$DATADIR/graph" "$DATADIR/ttnn $DATADIR/scan" "$DATADIR/logs" "$DATADIR/reports $DATADIR/train"; do
+  >   eval "python3 figures.py $inputs"
+  > done
+  True []
+  True []
+  True []
+  True []
+  True []
+  True []
 
 The name of the output decides its form, unless --format does.
 
@@ -184,6 +226,7 @@ A workload, in tiles, and workloads of several sizes.
   $ COLUMNS=200 tidemark report 16 16 demo.trace | top
   Report         1 error, 2 warnings, 2 notes in 2 parts
   
+  Findings
   severity part finding
   error       2 line 63: gate, 58,720,256 B of l1 sharded over 64 cores: fragmented: it needs 917,504 B in one piece; 1,096,512 B are free, the largest block is 720,896 B
                 -> allocate mask (2 KiB) at another time, or free it first: without it the largest block would be 1,098,560 B
@@ -192,6 +235,7 @@ A workload, in tiles, and workloads of several sizes.
   note        1 adaptive_guide: thrashing risk MEDIUM: score 62.5 of 100, CB1 holds 6 of 16 B tiles; in the model it reaches N% of the best throughput
   note        1 advised: N KiB of circular buffers reach N% of the best throughput in the model
   
+  Parts
   part  command   about       errors  warnings  notes
      1  pressure  16 16            0         2      2
      2  simulate  demo.trace       1         0      0
@@ -199,11 +243,13 @@ A workload, in tiles, and workloads of several sizes.
   $ COLUMNS=200 tidemark report --multi --card p150 | top
   Report         0 errors, 3 warnings, 0 notes in 1 part
   
+  Findings
   severity part finding
   warning     1 constant: thrashing risk HIGH from 16 B tiles on: score 75.0 of 100, CB1 holds 4 of 16 B tiles; in the model it reaches N% of the best throughput
   warning     1 adaptive_guide: thrashing risk HIGH from 20 B tiles on: score 90.0 of 100, CB1 holds 2 of 20 B tiles; in the model it reaches N% of the best throughput
   warning     1 adaptive_program: thrashing risk HIGH from 16 B tiles on: score 75.0 of 100, CB1 holds 4 of 16 B tiles; in the model it reaches N% of the best throughput
   
+  Parts
   part  command   about    errors  warnings  notes
      1  pressure  --multi       0         3      0
   
@@ -249,6 +295,7 @@ Sources, all together. A folder may have sources and other files.
   Report         2 errors, 0 warnings, 0 notes in 2 parts
   Left out       1, listed at the end with the reason
   
+  Findings
   severity part finding
   error       1 line 63: gate, 58,720,256 B of l1 sharded over 64 cores: fragmented: it needs 917,504 B in one piece;
                 1,096,512 B are free, the largest block is 720,896 B
@@ -257,6 +304,7 @@ Sources, all together. A folder may have sources and other files.
   error       2 src/deep/big.cpp:1: create: its buffers take 1600 KiB of L1, 117.6% of the 1.33 MiB that a core has for
                 buffers: they do not fit
   
+  Parts
   part  command   about               errors  warnings  notes
      1  simulate  src/demo.trace           1         0      0
      2  scan      2 paths of sources       1         0      0
@@ -302,11 +350,13 @@ This machine, if nothing is named; with a program that has ended without freeing
   $ COLUMNS=200 tidemark report | calm | sed 's/──*$/──/; /^── 3/q'
   Report         0 errors, 1 warning, 0 notes in 3 parts
   
+  Findings
   severity part finding
   warning     3 the driver is not loaded
                 -> load it, or install it first (tt-kmd); on a machine without a card this is normal: files, traces and the device model need none
                 $ sudo modprobe tenstorrent
   
+  Parts
   part  command  about         errors  warnings  notes
      1  status   this machine       0         0      0
      2  leaks    this machine       0         0      0
@@ -327,6 +377,7 @@ This machine, if nothing is named; with a program that has ended without freeing
   $ TIDEMARK=1 $TOOLS/tracked faults; tidemark report --fail 2>&1 | calm | sed '/^── 2/,$d'
   Report         2 errors, 1 warning, 0 notes in 3 parts
   
+  Findings
   severity part finding
   error       2 activations: 1 buffer of 12.50 KiB was never freed: the program
                 ended by itself (l1, device 0, process PID tracked)
@@ -337,6 +388,7 @@ This machine, if nothing is named; with a program that has ended without freeing
                 card this is normal: files, traces and the device model need none
                 $ sudo modprobe tenstorrent
   
+  Parts
   part  command  about         errors  warnings  notes
      1  status   this machine       0         0      0
      2  leaks    this machine       2         0      0
@@ -357,12 +409,14 @@ A ledger; the machine is reported as well only if it is asked for.
   $ cp shm/*/* twin; tidemark report twin | sed '/^──/,$d' | calm
   Report         2 errors, 0 warnings, 0 notes in 3 parts
   
+  Findings
   severity part finding
   error       3 activations: 1 buffer of 12.50 KiB was never freed: the program
                 ended by itself (l1, device 0, process PID tracked)
   error       3 trace: 1 buffer of 1000 B was never freed: the program ended by
                 itself (trace, device 0, process PID tracked)
   
+  Parts
   part  command  about  errors  warnings  notes
      1  dump     twin        0         0      0
      2  phases   twin        0         0      0
@@ -402,6 +456,7 @@ What cannot be reported is named, and the rest is reported: files that are missi
   Report         3 errors, 0 warnings, 2 notes in 2 parts
   Left out       6, listed at the end with the reason
   
+  Findings
   severity part finding
   error       1 line 31: out of memory: 1 TiB of dram, 85.33 GiB in each of 12
                 banks of 1022.91 MiB; free 1022.83 MiB, in one piece 1022.83 MiB;
@@ -415,6 +470,7 @@ What cannot be reported is named, and the rest is reported: files that are missi
   note        2 1 buffer from before the capture is in L1 without their bytes per
                 core: figures for one core do not include them
   
+  Parts
   part  command  about     errors  warnings  notes
      1  info     demo.log       3         0      0
      2  info     cut.json       0         0      2  incomplete

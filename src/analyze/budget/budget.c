@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/json.h"
+#include "base/arena.h"
 #include "base/memory.h"
 #include "base/number.h"
 
@@ -301,26 +301,22 @@ size_t tdm_budgets_compare(struct tdm_budgets *before, struct tdm_budgets *after
 
 #define BUDGET(field) TDM_MEMBER(struct tdm_budget, field)
 
-static void put_terms(const struct tdm_field *field, struct tdm_json *json)
+static struct tdm_value get_terms(const struct tdm_field *field)
 {
 	const struct tdm_budget *budget = field->row;
-	if (budget->expression == NULL || budget->terms.failed) {
-		tdm_json_null(json);
-		return;
-	}
-	tdm_json_object(json);
-	for (size_t i = 0; i < budget->terms.count; i++) {
-		tdm_json_key(json, budget->terms.list[i].of);
-		tdm_json_i64(json, budget->terms.list[i].times);
-	}
-	tdm_json_object_end(json);
+	if (budget->expression == NULL || budget->terms.failed)
+		return tdm_value_text(NULL);
+	struct tdm_named *list = tdm_arena_take(field->scratch, budget->terms.count * sizeof *list);
+	for (size_t i = 0; i < budget->terms.count; i++)
+		list[i] = (struct tdm_named){ budget->terms.list[i].of, tdm_value_signed(budget->terms.list[i].times) };
+	return tdm_value_members(list, budget->terms.count);
 }
 
 static const struct tdm_column columns[] = {
 	{ NULL, "name", BUDGET(name) },
 	{ NULL, "bytes", BUDGET(bytes) },
 	{ NULL, "expression", BUDGET(expression) },
-	{ NULL, "terms", .json = put_terms },
+	{ NULL, "terms", .get = get_terms },
 };
 
 /* Omits the expression columns if no budget has an expression. */

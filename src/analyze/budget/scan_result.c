@@ -1,6 +1,6 @@
 /* The result of `tidemark scan`: findings first, then budgets, buffers and kernels, then what was not understood. */
 #include "analyze/budget/scan_budget.h"
-#include "base/json.h"
+#include "base/arena.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -107,17 +107,19 @@ static struct tdm_value get_own_bytes(const struct tdm_field *field)
 	return tdm_value_number(buffer != NULL ? tdm_scan_own_bytes(buffer) : TDM_BYTES_UNKNOWN);
 }
 
-static void put_branches(const struct tdm_field *field, struct tdm_json *json)
+/* The conditions around the buffer, from the inside out. */
+static struct tdm_value get_branches(const struct tdm_field *field)
 {
-	tdm_json_array(json);
-	for (const struct tdm_scan_branch *at = buffer_of(field)->branch; at != NULL; at = at->outer) {
-		tdm_json_object(json);
-		tdm_json_put_u64(json, "if", at->id);
-		tdm_json_put_text(json, "condition", at->condition);
-		tdm_json_put_bool(json, "is_true", at->way == 0);
-		tdm_json_object_end(json);
-	}
-	tdm_json_array_end(json);
+	size_t count = 0;
+	for (const struct tdm_scan_branch *at = buffer_of(field)->branch; at != NULL; at = at->outer)
+		count++;
+	struct tdm_value *list = tdm_arena_take(field->scratch, count * sizeof *list);
+	count = 0;
+	for (const struct tdm_scan_branch *at = buffer_of(field)->branch; at != NULL; at = at->outer)
+		list[count++] = tdm_field_members(field,
+			TDM_VALUES({ "if", tdm_value_number(at->id) }, { "condition", tdm_value_text(at->condition) },
+				{ "is_true", tdm_value_bool(at->way == 0) }));
+	return tdm_value_list(list, count);
 }
 
 /* The expression and bounds of a buffer, the memory it views, and what was not understood. */
@@ -173,7 +175,7 @@ static const struct tdm_column buffer_columns[] = {
 	{ NULL, "helper", BUFFER(helper), .flags = TDM_ZERO_IS_UNKNOWN },
 	{ NULL, "defined_line", BUFFER(defined_line) },
 	{ NULL, "in_loop", BUFFER(in_loop) },
-	{ NULL, "branches", BUFFER(line), .json = put_branches },
+	{ NULL, "branches", BUFFER(line), .get = get_branches },
 	{ NULL, "understood", BUFFER(grasp), NAMED(GRASP) },
 	{ NULL, "missing", BUFFER(missing), .flags = TDM_ZERO_IS_UNKNOWN },
 };

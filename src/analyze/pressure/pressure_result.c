@@ -1,6 +1,6 @@
 /* The result of `tidemark pressure`: findings first, then the strategies, the model, the advice. */
 #include "analyze/pressure/pressure.h"
-#include "base/json.h"
+#include "base/arena.h"
 #include "base/memory.h"
 
 #include <inttypes.h>
@@ -30,22 +30,21 @@ static struct tdm_value get_name(const struct tdm_field *field)
 	return tdm_value_text(tdm_sizing_title((enum tdm_sizing_name)((const struct tdm_sizing *)field->row)->name));
 }
 
-/* Adds an object that maps each buffer's index to its pages, or its bytes. */
-static void put_depths(const struct tdm_cb_pattern *p, const uint32_t *depths, bool bytes, struct tdm_json *json)
+/* The pages of each buffer, or its bytes, under the buffer's index. */
+static struct tdm_value depths_of(
+	const struct tdm_field *field, const struct tdm_cb_pattern *p, const uint32_t *depths, bool bytes)
 {
-	tdm_json_object(json);
-	for (size_t i = 0; i < p->buffer_count; i++) {
-		char key[16];
-		snprintf(key, sizeof key, "%" PRIu32, p->buffers[i].index);
-		tdm_json_put_bytes(json, key, bytes ? tdm_times(depths[i], p->buffers[i].page_bytes) : depths[i]);
-	}
-	tdm_json_object_end(json);
+	struct tdm_named *list = tdm_arena_take(field->scratch, p->buffer_count * sizeof *list);
+	for (size_t i = 0; i < p->buffer_count; i++)
+		list[i] = (struct tdm_named){ tdm_arena_printed(field->scratch, "%" PRIu32, p->buffers[i].index),
+			tdm_value_number(bytes ? tdm_times(depths[i], p->buffers[i].page_bytes) : depths[i]) };
+	return tdm_value_members(list, p->buffer_count);
 }
 
-static void put_sizing(const struct tdm_field *field, struct tdm_json *json)
+static struct tdm_value get_depths(const struct tdm_field *field)
 {
 	const struct tdm_sizing *s = field->row;
-	put_depths(s->pattern, s->depths, field->column->arg != 0, json);
+	return depths_of(field, s->pattern, s->depths, field->column->arg != 0);
 }
 
 static struct tdm_value get_metric(const struct tdm_field *field)
@@ -155,8 +154,8 @@ static struct tdm_value get_buffers(const struct tdm_field *field)
 enum { MISS_COLUMN = 4 }; /* this column and the next are shown only for a workload */
 static const struct tdm_column strategy_columns[] = {
 	{ "Strategy", "name", .get = get_name },
-	{ NULL, "cb_tiles", .json = put_sizing },
-	{ NULL, "cb_bytes", .json = put_sizing, .arg = 1 },
+	{ NULL, "cb_tiles", .get = get_depths },
+	{ NULL, "cb_bytes", .get = get_depths, .arg = 1 },
 	{ "bytes", "total_bytes", STRATEGY(bytes), TDM_SIZE(0) },
 	{ "CB1 miss", "cb1_miss_rate", METRIC(MISS), .decimals = 1 },
 	{ "band", "cb1_miss_band", BAND(MISS) },
@@ -306,10 +305,10 @@ static const struct tdm_column buffer_columns[] = {
 
 /* ---- the advice; the row is a point of the curve, the context the result ---- */
 
-static void put_point(const struct tdm_field *field, struct tdm_json *json)
+static struct tdm_value get_point(const struct tdm_field *field)
 {
 	const struct tdm_pressure_result *r = field->table->context;
-	put_depths(&r->pattern, ((const struct tdm_advice_point *)field->row)->depths, false, json);
+	return depths_of(field, &r->pattern, ((const struct tdm_advice_point *)field->row)->depths, false);
 }
 
 static struct tdm_value get_point_rate(const struct tdm_field *field)
@@ -339,7 +338,7 @@ static struct tdm_value get_per_kib(const struct tdm_field *field)
 
 static const struct tdm_column curve_columns[] = {
 	{ "bytes", "bytes", TDM_MEMBER(struct tdm_advice_point, bytes), TDM_SIZE(0) },
-	{ NULL, "cb_tiles", .json = put_point },
+	{ NULL, "cb_tiles", .get = get_point },
 	{ "Mtiles/s", NULL, .get = get_point_rate },
 	{ NULL, "tiles_per_s", TDM_MEMBER(struct tdm_advice_point, tiles_per_s) },
 	{ "of best", "share_of_best", .get = get_share, .decimals = 1 },

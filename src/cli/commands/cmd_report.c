@@ -35,7 +35,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LIMIT_DEFAULT = 10, MARKDOWN_WIDTH = 100 };
+enum { LIMIT_DEFAULT = 10 };
 
 /* The kinds of items that a report can cover. */
 enum of {
@@ -67,8 +67,7 @@ struct request {
 	size_t rows;          /* rows of each table; SIZE_MAX for all */
 	bool is_piped;        /* output goes to a program or a file */
 	/* Options: */
-	/* position of the --format word, counted from 1, in the order of enum tdm_digest_form; 0 if not given */
-	unsigned form;
+	unsigned form; /* position of the --format word in `forms`, counted from 1; 0 if not given */
 	const char *card_name;
 	bool multi, json, machine, fail, fail_warning, ascii, no_colour;
 	uint64_t limit;
@@ -107,7 +106,7 @@ static void put(struct request *r, struct tdm_result *result)
 static void report_info(struct request *r, const struct item *item, struct tdm_digest_part *part)
 {
 	struct tdm_result *result = tdm_result_new();
-	struct tdm_info info = { .cmd = r->cmd, .limit = r->rows, .out = &part->body, .say = hear, .hearer = part };
+	struct tdm_info info = { .cmd = r->cmd, .limit = r->rows, .say = hear, .hearer = part };
 	part->is_incomplete |= tdm_info_read(&info, item->input, &result->top);
 	part->is_empty = info.is_empty;
 	part->is_unrelated = info.is_unrelated;
@@ -143,6 +142,15 @@ static void report_simulate(struct request *r, const struct item *item, struct t
 
 /* ---- workloads and sources ---- */
 
+static void draw_pressure(const void *report, const struct tdm_term *term, size_t indent, struct tdm_buf *out)
+{
+	struct tdm_diag diag = { 0 };
+	(void)indent;
+	tdm_buf_putc(out, '\n');
+	if (tdm_pressure_draw(report, &(struct tdm_plot_picture){ .term = term }, out, &diag) != 0)
+		tdm_buf_printf(out, "%s\n", diag.text);
+}
+
 static void report_pressure(struct request *r, const struct item *item, struct tdm_digest_part *part)
 {
 	const struct tdm_data_format *format = tdm_data_format_find(tdm_str_of(TDM_PRESSURE_FORMAT));
@@ -174,13 +182,9 @@ static void report_pressure(struct request *r, const struct item *item, struct t
 		tdm_pressure_run(report);
 		tdm_pressure_show(&result->top, report);
 	}
-	tdm_digest_result(&r->digest, &result->top, &r->term);
-	if (!part->is_empty && report->is_multi && r->digest.form != TDM_DIGEST_JSON) {
-		tdm_buf_putc(&part->body, '\n');
-		if (tdm_pressure_draw(report, &(struct tdm_plot_picture){ .term = &r->term }, &part->body, &diag) != 0)
-			tdm_digest_say(part, tdm_str_of(diag.text));
-	}
-	tdm_result_free(result);
+	if (!part->is_empty && report->is_multi)
+		tdm_add_drawing(&result->top, draw_pressure, report);
+	put(r, result);
 	tdm_pressure_report_done(report);
 	tdm_pattern_done(&pattern);
 	free(report);
@@ -500,36 +504,41 @@ static void report_together(struct request *r, unsigned of, const struct names *
 
 /* ---- the command ---- */
 
-/* Chooses the form by the file's ending, unless the user specified it. False if the ending belongs to another kind of
+/* The forms, in the order of the --format words. */
+static const struct tdm_form *const forms[] = { &tdm_form_text, &tdm_form_json, &tdm_form_markdown };
+
+/* Chooses the form by the file's ending, unless the user specified it. NULL if the ending belongs to another kind of
  * file. */
-static bool form_of_name(const char *path, enum tdm_digest_form *form)
+static const struct tdm_form *form_of_name(const char *path)
 {
-	static const char *const endings[] = { ".txt", ".text", ".log", ".json", ".md", ".markdown" };
-	static const uint8_t forms[] = { TDM_DIGEST_TEXT, TDM_DIGEST_TEXT, TDM_DIGEST_TEXT, TDM_DIGEST_JSON,
-		TDM_DIGEST_MARKDOWN, TDM_DIGEST_MARKDOWN };
+	static const struct {
+		const char *ending;
+		const struct tdm_form *form;
+	} others[] = { { ".text", &tdm_form_text }, { ".log", &tdm_form_text }, { ".markdown", &tdm_form_markdown } };
 	const char *slash = path != NULL ? strrchr(path, '/') : NULL;
 	const char *name = slash != NULL ? slash + 1 : path, *end = name != NULL ? strrchr(name, '.') : NULL;
-	*form = TDM_DIGEST_TEXT;
-	for (size_t i = 0; end != NULL && i < sizeof forms / sizeof *forms; i++)
-		if (strcmp(end, endings[i]) == 0) {
-			*form = (enum tdm_digest_form)forms[i];
-			return true;
-		}
-	return end == NULL || end == name;
+	if (end == NULL || end == name)
+		return &tdm_form_text;
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+		if (strcmp(end, forms[i]->ending) == 0)
+			return forms[i];
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (strcmp(end, others[i].ending) == 0)
+			return others[i].form;
+	return NULL;
 }
 
 static void set_term(struct request *r)
 {
+	bool is_for_terminals = r->digest.form->width == 0;
 	r->term = tdm_cmd_term(r->ascii, r->no_colour);
 	r->term.folds = true;
-	r->is_piped = r->output != NULL || isatty(STDOUT_FILENO) != 1;
-	if (r->output != NULL || r->digest.form == TDM_DIGEST_MARKDOWN)
-		r->term.colour = false;
-	if (r->digest.form != TDM_DIGEST_MARKDOWN)
+	r->is_piped = !is_for_terminals || r->output != NULL || isatty(STDOUT_FILENO) != 1;
+	r->term.colour &= is_for_terminals && r->output == NULL;
+	if (is_for_terminals)
 		return;
 	r->term.utf8 = !r->ascii;
-	r->term.width = MARKDOWN_WIDTH;
-	r->is_piped = true;
+	r->term.width = r->digest.form->width;
 }
 
 /* Removes numbers from the arguments; the numbers are a workload's tile counts. */
@@ -565,12 +574,14 @@ static int read_options(struct tdm_args *args, struct request *r)
 	code = code != 0 ? code : take_tiles(args, r);
 	if (code != 0)
 		return code;
-	if (r->json && r->form != 0 && r->form - 1 != TDM_DIGEST_JSON)
+	const struct tdm_form *form = r->form != 0 ? forms[r->form - 1] : NULL;
+	if (r->json && form != NULL && form != &tdm_form_json)
 		return tdm_cmd_usage_error(args->cmd, "--json and --format of another form cannot be combined");
 	if (r->output != NULL && strcmp(r->output, "-") == 0)
 		r->output = NULL;
-	enum tdm_digest_form form = r->form != 0 ? (enum tdm_digest_form)(r->form - 1) : TDM_DIGEST_JSON;
-	if (!r->json && r->form == 0 && !form_of_name(r->output, &form))
+	if (form == NULL)
+		form = r->json ? &tdm_form_json : form_of_name(r->output);
+	if (form == NULL)
 		return tdm_cmd_usage_error(args->cmd,
 			"--output %s: a report is text (.txt), JSON (.json) or Markdown (.md): name the file so, "
 			"or say which with --format",
@@ -610,20 +621,12 @@ static int exit_code(const struct request *r)
 
 static int print_report(struct request *r)
 {
-	const struct tdm_block *top = tdm_digest_show(&r->digest, &r->term);
 	struct tdm_answer answer;
-	tdm_answer_begin(&answer, r->cmd, r->digest.form == TDM_DIGEST_JSON);
-	tdm_buf_puts(&answer.out, r->digest.form == TDM_DIGEST_MARKDOWN ? "# Tidemark report\n\n" : "");
-	if (r->digest.form == TDM_DIGEST_JSON)
-		tdm_write_json(top, &answer.json);
-	else if (r->digest.form == TDM_DIGEST_MARKDOWN)
-		tdm_write_markdown(top, 2, &answer.out);
-	else
-		tdm_write_text(top, &r->term, &answer.out);
+	tdm_answer_begin(&answer, r->cmd, r->digest.form == &tdm_form_json);
+	r->digest.form->document(tdm_digest_show(&r->digest), &r->term, &answer.json);
 	if (r->output == NULL)
 		return tdm_answer_end(&answer, 0);
-	if (r->digest.form == TDM_DIGEST_JSON)
-		tdm_json_object_end(&answer.json);
+	tdm_answer_close(&answer);
 	int err = tdm_file_replace(r->output, tdm_buf_str(&answer.out).ptr, answer.out.len);
 	tdm_buf_done(&answer.out);
 	return err != 0 ? tdm_cmd_error(r->cmd, "cannot write '%s': %s", r->output, tdm_err_text(err)) : 0;

@@ -109,10 +109,15 @@ void tdm_answer_begin(struct tdm_answer *answer, const struct tdm_cmd *cmd, bool
 	tdm_json_key(&answer->json, cmd->name);
 }
 
-int tdm_answer_end(struct tdm_answer *answer, int code)
+void tdm_answer_close(struct tdm_answer *answer)
 {
 	if (answer->json.depth != 0)
 		tdm_json_object_end(&answer->json);
+}
+
+int tdm_answer_end(struct tdm_answer *answer, int code)
+{
+	tdm_answer_close(answer);
 	code = tdm_cmd_print(answer->cmd, &answer->out, code);
 	tdm_buf_done(&answer->out);
 	return code;

@@ -144,6 +144,8 @@ struct tdm_answer {
 void tdm_answer_begin(struct tdm_answer *answer, const struct tdm_cmd *cmd, bool json);
 /* Adds a result, as text or JSON. */
 void tdm_answer_put(struct tdm_answer *answer, const struct tdm_result *result, bool json, const struct tdm_term *term);
+/* Ends the envelope, for a caller that does not print the answer. */
+void tdm_answer_close(struct tdm_answer *answer);
 /* Ends the envelope, prints the answer and frees it. Returns the exit code, like tdm_cmd_print(). */
 int tdm_answer_end(struct tdm_answer *answer, int code);
 

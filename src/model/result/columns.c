@@ -51,6 +51,16 @@ struct tdm_value tdm_field_printed(const struct tdm_field *field, const char *fo
 	return value;
 }
 
+struct tdm_value tdm_field_members(const struct tdm_field *field, const struct tdm_named *values)
+{
+	size_t count = 0;
+	while (values[count].key != NULL)
+		count++;
+	struct tdm_named *copy = tdm_arena_take(field->scratch, count * sizeof *copy);
+	memcpy(copy, values, count * sizeof *copy);
+	return tdm_value_members(copy, count);
+}
+
 struct tdm_value tdm_field_table(const struct tdm_field *field, struct tdm_table table)
 {
 	struct tdm_table *copy = tdm_arena_take(field->scratch, sizeof *copy);

@@ -26,8 +26,6 @@
 #include "base/units.h"
 #include "base/value.h"
 
-struct tdm_json;
-
 /* One column in one row. */
 struct tdm_field {
 	const struct tdm_table *table;
@@ -47,8 +45,8 @@ enum tdm_column_flags {
 	TDM_WHOLE = 32, /* the string pushes the next columns to the right */
 	TDM_REST = 64,  /* the last column: it may use the rest of the line; `width` is its minimum */
 	TDM_WRAP = 128, /* the last column: its text wraps onto the next line */
-	/* A column without a title: text shows a known value on lines below the row, indented by `before` more
-	 * columns. */
+	/* A column without a title: text shows a known value, which may be a table, on lines below the row, indented by
+	 * `before` more columns. The lines wrap, except with TDM_WHOLE. */
 	TDM_BELOW = 256,
 };
 
@@ -57,7 +55,9 @@ enum { TDM_WIDTH_OF_TABLE = 1000, TDM_TABLE_WIDTHS = 2 };
 
 struct tdm_column {
 	const char *title; /* NULL: only in JSON. A newline splits the title into two lines. */
-	const char *key;   /* NULL: only in text, unless `json` writes its own keys */
+	/* NULL: only for readers. A column without key and title, or with a key that ends with a dot, adds the members
+	 * of its value. */
+	const char *key;
 	uint8_t member;    /* enum tdm_member; TDM_MEMBER sets it and the offset */
 	uint8_t before;    /* blanks before the column, in addition to the table's gap */
 	uint16_t flags;    /* enum tdm_column_flags */
@@ -73,12 +73,6 @@ struct tdm_column {
 	char *(*format)(char *dst, size_t cap, uint64_t number);
 	/* Used instead of a member. */
 	struct tdm_value (*get)(const struct tdm_field *field);
-	/* Used instead of the value: writes the text of the cell, which is then made printable and cut. */
-	void (*text)(const struct tdm_field *field, struct tdm_buf *out);
-	/* Used instead of the value: writes the key's value or, if there is no key, keys and their values. */
-	void (*json)(const struct tdm_field *field, struct tdm_json *json);
-	/* Writes lines of text below the row; its title may be NULL. */
-	void (*below)(const struct tdm_field *field, struct tdm_buf *out);
 };
 
 #define TDM_COUNT(columns)                .format = tdm_format_count, .width = (columns)
@@ -138,6 +132,9 @@ struct tdm_table {
 /* A string made for one cell, as a value. */
 struct tdm_value tdm_field_printed(const struct tdm_field *field, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Named values that belong to the row, as a value; they are copied, up to a NULL key (TDM_VALUES). */
+struct tdm_value tdm_field_members(const struct tdm_field *field, const struct tdm_named *values);
 
 /* A table that belongs to the row, as a value; the structure is copied. */
 struct tdm_value tdm_field_table(const struct tdm_field *field, struct tdm_table table);

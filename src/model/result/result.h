@@ -35,7 +35,7 @@ enum tdm_block_type {
 	TDM_BLOCK_TABLE,
 	TDM_BLOCK_CHART, /* a table, drawn as one series over its rows for each column with a title */
 	TDM_BLOCK_FINDINGS,
-	TDM_BLOCK_WRITTEN, /* output that has already been written, under a title across the page; in JSON, members */
+	TDM_BLOCK_WRITTEN, /* output in this form, already written; in text, under a title across the page */
 	TDM_BLOCK_L1_MAP,  /* a drawing of a core's L1, for readers only: a separate table serves JSON */
 	TDM_BLOCK_DRAWING, /* lines for readers only, which a function draws */
 	TDM_BLOCK_NOTE,    /* something that was not read, was not seen, or was assumed */

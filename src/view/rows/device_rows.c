@@ -351,23 +351,15 @@ static struct tdm_value get_two_sources(const struct tdm_field *field)
 			   : names[1]);
 }
 
-/* Writes the overridden source and its figures, or null if no source was overridden. */
-static void json_rival(const struct tdm_field *field, struct tdm_json *json)
+/* The overridden source and its figures; unknown if no source was overridden. */
+static struct tdm_value get_rival(const struct tdm_field *field)
 {
-#define RIVAL(member) TDM_MEMBER(struct tdm_picture_kind, rival_##member)
-	static const struct tdm_column columns[] = {
-		{ NULL, "source", RIVAL(from), .get = tdm_get_source },
-		{ NULL, "used", RIVAL(used) },
-		{ NULL, "only_there_processes", RIVAL(processes) },
-		{ NULL, "only_there", RIVAL(bytes) },
-	};
-	if (((const struct tdm_picture_kind *)field->row)->rival_from == TDM_FROM_NONE) {
-		tdm_json_null(json);
-		return;
-	}
-	tdm_json_object(json);
-	tdm_table_keys(&(struct tdm_table){ TDM_COLUMNS(columns) }, field->row, json);
-	tdm_json_object_end(json);
+	const struct tdm_picture_kind *kind = field->row;
+	return tdm_value_if(kind->rival_from != TDM_FROM_NONE,
+		tdm_field_members(field, TDM_VALUES({ "source", tdm_value_text(tdm_source_name(kind->rival_from)) },
+						 { "used", tdm_value_number(kind->rival_used) },
+						 { "only_there_processes", tdm_value_number(kind->rival_processes) },
+						 { "only_there", tdm_value_number(kind->rival_bytes) })));
 }
 
 #define KIND(member) TDM_MEMBER(struct tdm_picture_kind, member)
@@ -398,7 +390,7 @@ static const struct tdm_column kind_columns[] = {
 	{ NULL, "out_of_memory", KIND(out_of_memory) },
 	{ NULL, "source", KIND(used_from), .get = tdm_get_source },
 	{ NULL, "total_source", KIND(total_from), .get = tdm_get_source },
-	{ NULL, "rival", .json = json_rival },
+	{ NULL, "rival", .get = get_rival },
 };
 
 struct tdm_table tdm_kind_table(const struct tdm_picture_device *device, const struct tdm_term *term, size_t bar)

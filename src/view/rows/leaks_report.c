@@ -44,7 +44,7 @@ static void show_leak_sites(struct tdm_block *in, const struct tdm_live_report *
 			continue;
 		struct tdm_about *about = &shown.list[shown.count].about;
 		shown.list[shown.count++] = *finding;
-		about->frames = tdm_stack_table(in->result, report->picture,
+		about->frames = tdm_stack_table(&in->result->arena, report->picture,
 			about->stack != 0 ? tdm_stack_symbols_get(&symbols, report->picture, about->process) : NULL,
 			about->stack, &about->site, &about->trail);
 		if (about->frames == NULL)

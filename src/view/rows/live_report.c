@@ -98,25 +98,19 @@ static void put_site(const struct list *list, const char *name, uint32_t stack, 
 		tdm_buf_puts(out, none);
 }
 
-static void json_stack(const struct tdm_field *field, struct tdm_json *json)
+static struct tdm_value get_stack(const struct tdm_field *field)
 {
 	uint32_t stack = (uint32_t)tdm_field_member(field).number;
-	tdm_stack_json(picture_of(field), symbols_of(field->table->context, stack), stack, json);
+	return tdm_value_table(tdm_stack_table(
+		field->scratch, picture_of(field), symbols_of(field->table->context, stack), stack, NULL, NULL));
 }
 
-static void put_stack(const struct tdm_field *field, struct tdm_buf *out)
-{
-	const struct list *list = field->table->context;
-	uint32_t stack = (uint32_t)tdm_field_member(field).number;
-	if (list->live->report->stacks)
-		tdm_stack_text(picture_of(field), symbols_of(list, stack), stack, STACK_INDENT, out);
-}
-
-/* A column for a call stack whose number is stored in a member: a list in JSON; lines below the row in text, if stacks
- * are shown. */
-#define STACK(stack)                                                          \
-	{                                                                     \
-		NULL, "stack", stack, .json = json_stack, .below = put_stack, \
+/* Two columns for a call stack whose number is stored in a member: one for JSON, and one with the lines below the row.
+ */
+#define STACK(stack)                                                                            \
+	{ NULL, "stack", stack, .get = get_stack },                                             \
+	{                                                                                       \
+		NULL, NULL, stack, .get = get_stack, .flags = TDM_BELOW, .before = STACK_INDENT \
 	}
 
 /* ---- runtime messages ---- */
@@ -136,13 +130,14 @@ void tdm_live_show_findings(
 	tdm_result_keep(in->result, found, release_findings);
 	for (size_t i = 0; i < found->count && !report->is_quick; i++) {
 		struct tdm_about *about = &found->list[i].about;
-		const char *site;
 		if ((about->stack | about->replay_stack) == 0)
 			continue;
 		struct tdm_symbolizer *sym = tdm_stack_symbols_get(&symbols, picture, process);
-		about->frames = tdm_stack_table(in->result, picture, sym, about->stack, &site, &about->trail);
+		struct tdm_arena *arena = &in->result->arena;
+		const char *site;
+		about->frames = tdm_stack_table(arena, picture, sym, about->stack, &site, &about->trail);
 		about->replay_frames =
-			tdm_stack_table(in->result, picture, sym, about->replay_stack, &site, &about->replay_trail);
+			tdm_stack_table(arena, picture, sym, about->replay_stack, &site, &about->replay_trail);
 	}
 	tdm_stack_symbols_done(&symbols);
 	struct tdm_block *block = tdm_show_findings(in, "findings", NULL, found);
@@ -202,8 +197,8 @@ static bool skip_silent(const struct tdm_table *table, const void *row)
 	return ((const struct tdm_statistics *)row)->reports == 0;
 }
 
-void tdm_runtime_holding_json(
-	const struct tdm_picture *picture, const struct tdm_holding *holding, struct tdm_json *json)
+struct tdm_value tdm_runtime_members(
+	const struct tdm_field *field, const struct tdm_picture *picture, const struct tdm_holding *holding)
 {
 #define SAID(member)  TDM_MEMBER(struct tdm_statistics, member)
 #define TRACE(member) TDM_MEMBER(struct tdm_trace, member)
@@ -231,15 +226,13 @@ void tdm_runtime_holding_json(
 		.context = picture };
 	const struct tdm_table kept = { TDM_COLUMNS(traces), holding != NULL ? holding->told.traces : NULL,
 		sizeof *holding->told.traces, holding != NULL ? holding->told.trace_count : 0, .context = picture };
-	tdm_json_put_table(json, "statistics", &said);
-	tdm_json_put_table(json, "traces", &kept);
-	tdm_json_key(json, "open");
-	if (holding != NULL && holding->told.life != 0)
-		tdm_json_bool(json, holding->told.life == TDM_STEP_OPENED);
-	else
-		tdm_json_null(json);
-	tdm_json_put_u64(json, "traces_lost", holding != NULL ? holding->told.traces_lost : 0);
-	tdm_json_put_u64(json, "trace_hazards_lost", holding != NULL ? holding->told.hazards_lost : 0);
+	bool is_known = holding != NULL && holding->told.life != 0;
+	return tdm_field_members(field,
+		TDM_VALUES({ "statistics", tdm_field_table(field, said) }, { "traces", tdm_field_table(field, kept) },
+			{ "open", tdm_value_if(is_known,
+					  tdm_value_bool(is_known && holding->told.life == TDM_STEP_OPENED)) },
+			{ "traces_lost", tdm_value_number(holding != NULL ? holding->told.traces_lost : 0) },
+			{ "trace_hazards_lost", tdm_value_number(holding != NULL ? holding->told.hazards_lost : 0) }));
 }
 
 /* ---- processes ---- */
@@ -329,15 +322,16 @@ static bool skip_kind(const struct tdm_table *table, const void *row)
 		       f->out_of_memory) == 0;
 }
 
-/* Writes "0 (n150) virtual", or "0 (n150) closed" if the process closed the device and continues */
-static void put_device(const struct tdm_field *field, struct tdm_buf *out)
+/* "0 (n150) virtual", or "0 (n150) closed" if the process closed the device and continues */
+static struct tdm_value get_device(const struct tdm_field *field)
 {
 	const struct tdm_holding *holding = holding_of(field->table, field->row);
 	const struct tdm_picture_device *device = &picture_of(field)->devices[holding->device];
 	const char *card = device->info != NULL ? device->info->card : "";
 	bool is_closed = holding->told.life == TDM_STEP_CLOSED &&
 			 tdm_picture_counts(&picture_of(field)->processes[holding->process]);
-	tdm_buf_printf(out, card[0] != '\0' ? "%" PRIu32 " (%s)%s" : "%" PRIu32 "%s%s", holding->number, card,
+	return tdm_field_printed(field, card[0] != '\0' ? "%" PRIu32 " (%s)%s" : "%" PRIu32 "%s%s", holding->number,
+		card,
 		device->is_virtual ? " virtual"
 		: is_closed        ? " closed"
 				   : "");
@@ -355,7 +349,7 @@ static struct tdm_value get_exact(const struct tdm_field *field)
 	return tdm_value_bool(!amount->is_inexact && !amount->is_estimated);
 }
 
-static void put_faults(const struct tdm_field *field, struct tdm_buf *out)
+static struct tdm_value get_faults(const struct tdm_field *field)
 {
 	const struct tdm_counter *f = field->row;
 	static const char *const faults[][2] = { { "buffer from before the tracking",
@@ -363,25 +357,22 @@ static void put_faults(const struct tdm_field *field, struct tdm_buf *out)
 		{ "double free", "double frees" }, { "unknown free", "unknown frees" }, { "re-report", "re-reports" },
 		{ "out-of-memory note", "out-of-memory notes" } };
 	const uint64_t counts[] = { f->adopted, f->double_frees, f->unknown_frees, f->rereports, f->out_of_memory };
-	size_t start = out->len;
-	tdm_buf_fill(out, ' ', DEVICE_COLUMNS + 4);
-	bool any = put_counts(out, counts, faults, sizeof counts / sizeof *counts);
+	struct tdm_buf text = { 0 };
+	put_counts(&text, counts, faults, sizeof counts / sizeof *counts);
 	if (f->out_of_memory != 0)
-		tdm_buf_printf(out, " (the last for %s)", TDM_SIZE_TEXT(f->oom_bytes));
+		tdm_buf_printf(&text, " (the last for %s)", TDM_SIZE_TEXT(f->oom_bytes));
 	if (f->is_inexact)
-		tdm_buf_printf(out, "%sthe buffers changed while they were read", any ? ", " : "");
+		tdm_buf_printf(&text, "%sthe buffers changed while they were read", text.len != 0 ? ", " : "");
 	if (f->is_estimated)
-		tdm_buf_printf(out, "%swhat some buffers take is not known", any || f->is_inexact ? ", " : "");
-	if (any || f->is_inexact || f->is_estimated)
-		tdm_buf_putc(out, '\n');
-	else
-		out->len = start;
+		tdm_buf_printf(&text, "%swhat some buffers take is not known", text.len != 0 ? ", " : "");
+	return tdm_value_name(tdm_arena_buf(field->scratch, &text).ptr);
 }
 
 #define KIND(member) TDM_MEMBER(struct tdm_counter, member)
 #define COUNT        .before = 1, TDM_COUNT(10), .flags = TDM_WHOLE
 static const struct tdm_column kind_columns[] = {
-	{ "Device", NULL, .text = put_device, .below = put_faults, .width = DEVICE_COLUMNS },
+	{ "Device", NULL, .get = get_device, .width = DEVICE_COLUMNS },
+	{ NULL, NULL, .get = get_faults, .flags = TDM_BELOW | TDM_WHOLE, .before = DEVICE_COLUMNS + 2 },
 	{ "Kind", "kind", .get = get_kind, .width = 10 },
 	{ NULL, "source", KIND(from), .get = tdm_get_source },
 	{ "Live", "reserved_bytes", KIND(reserved), .before = 1, TDM_BYTES },
@@ -414,21 +405,42 @@ static bool skip_device(const struct tdm_table *table, const void *row)
 	return !takes_device(((const struct list *)table->context)->live->report, row);
 }
 
-static void json_device(const struct tdm_field *field, struct tdm_json *json)
+static const struct tdm_picture_device *device_of(const struct tdm_field *field)
+{
+	return &picture_of(field)->devices[((const struct tdm_holding *)field->row)->device];
+}
+
+static struct tdm_value get_virtual(const struct tdm_field *field)
+{
+	return tdm_value_bool(device_of(field)->is_virtual);
+}
+
+static struct tdm_value get_card(const struct tdm_field *field)
+{
+	const struct tdm_device_info *info = device_of(field)->info;
+	return tdm_value_name(info != NULL ? info->card : NULL);
+}
+
+/* Any number may be a valid chip id. */
+static struct tdm_value get_chip_id(const struct tdm_field *field)
+{
+	const struct tdm_picture_device *device = device_of(field);
+	return tdm_value_if(
+		device->has_chip_id, (struct tdm_value){ .type = TDM_VALUE_NUMBER, .number = device->chip_id });
+}
+
+static struct tdm_value get_kinds(const struct tdm_field *field)
 {
 	const struct tdm_holding *holding = field->row;
-	const struct tdm_picture *picture = picture_of(field);
-	const struct tdm_picture_device *device = &picture->devices[holding->device];
-	struct list list = *(const struct list *)field->table->context;
-	list.first = (size_t)(holding - picture->holdings);
-	const struct tdm_table kinds = kind_table(&list, 1);
-	tdm_json_put_u64(json, "device", holding->number);
-	tdm_json_put_u64(json, "own_number", holding->own_number);
-	tdm_json_put_bool(json, "virtual", device->is_virtual);
-	tdm_json_put_name(json, "card", device->info != NULL ? device->info->card : NULL);
-	tdm_json_put_known(json, "chip_id", device->has_chip_id, device->chip_id);
-	tdm_json_put_table(json, "kinds", &kinds);
-	tdm_runtime_holding_json(picture, holding, json);
+	struct list *list = tdm_arena_take(field->scratch, sizeof *list);
+	*list = *(const struct list *)field->table->context;
+	list->first = (size_t)(holding - picture_of(field)->holdings);
+	return tdm_field_table(field, kind_table(list, 1));
+}
+
+static struct tdm_value get_runtime(const struct tdm_field *field)
+{
+	return tdm_runtime_members(field, picture_of(field), field->row);
 }
 
 static const char *boot_id(struct tdm_result *result, const uint8_t id[16])
@@ -473,7 +485,16 @@ static void add_identity(
 static void show_processes(struct tdm_block *top, struct live *live,
 	void (*part)(struct tdm_block *in, struct live *live, uint32_t process), bool is_data_only)
 {
-	static const struct tdm_column device_columns[] = { { NULL, NULL, .json = json_device } };
+#define HOLDING(member) TDM_MEMBER(struct tdm_holding, member)
+	static const struct tdm_column device_columns[] = {
+		{ NULL, "device", HOLDING(number) },
+		{ NULL, "own_number", HOLDING(own_number) },
+		{ NULL, "virtual", .get = get_virtual },
+		{ NULL, "card", .get = get_card },
+		{ NULL, "chip_id", .get = get_chip_id },
+		{ NULL, "kinds", .get = get_kinds },
+		{ NULL, NULL, .get = get_runtime },
+	};
 	const struct tdm_live_report *report = live->report;
 	struct tdm_block *list = tdm_add_list(top, "processes", NULL);
 	list->is_data_only = is_data_only;
@@ -609,10 +630,10 @@ static const void *buffer_row(const struct tdm_table *table, size_t i)
 	return row;
 }
 
-static void put_number(const struct tdm_field *field, struct tdm_buf *out)
+static struct tdm_value get_number(const struct tdm_field *field)
 {
 	const struct row *row = field->row;
-	tdm_buf_printf(out, "%" PRIu32 "%s", row->device, row->is_virtual ? "v" : "");
+	return tdm_field_printed(field, "%" PRIu32 "%s", row->device, row->is_virtual ? "v" : "");
 }
 
 /* Any number may be a valid id, so a missing id is shown as unknown. */
@@ -621,90 +642,88 @@ static struct tdm_value get_id(const struct tdm_field *field)
 	return (struct tdm_value){ .type = TDM_VALUE_NUMBER, .number = ((const struct row *)field->row)->buffer->id };
 }
 
-static void put_reserved(const struct tdm_field *field, struct tdm_buf *out)
+static struct tdm_value get_reserved(const struct tdm_field *field)
 {
-	const struct row *row = field->row;
-	char text[TDM_BYTES_CAP];
-	tdm_buf_puts(out,
-		row->is_view ? "view" : tdm_field_bytes(field, text, sizeof text, row->reserved, TDM_BYTES_COLUMNS));
+	return ((const struct row *)field->row)->is_view ? tdm_value_text("view") : tdm_field_member(field);
 }
 
 /* Tracking began after an adopted buffer was allocated, so its age is unknown. */
-static void put_age(const struct tdm_field *field, struct tdm_buf *out)
+static struct tdm_value get_birth(const struct tdm_field *field)
 {
-	const struct row *row = field->row;
-	tdm_buf_puts(out, row->is_adopted                    ? "before"
-			  : row->age_ns == TDM_BYTES_UNKNOWN ? "-"
-							     : TDM_TIME_TEXT(row->age_ns));
+	return ((const struct row *)field->row)->is_adopted ? tdm_value_text("before") : tdm_field_member(field);
 }
 
 /* The buffer name or else the allocation site, then the cores: "weights  (0,0)-(7,7) (1,9)", "Application  id 0x7". */
-static void put_name(const struct tdm_field *field, struct tdm_buf *out)
+static struct tdm_value get_shown_name(const struct tdm_field *field)
 {
 	const struct row *row = field->row;
-	size_t start = out->len;
-	put_site(field->table->context, row->name, row->buffer->stack, row->has_only_id ? "" : "-", out);
+	struct tdm_buf text = { 0 };
+	put_site(field->table->context, row->name, row->buffer->stack, row->has_only_id ? "" : "-", &text);
 	if (row->has_only_id)
-		tdm_buf_printf(out, "%sid 0x%" PRIx64, out->len > start ? "  " : "", row->buffer->id);
+		tdm_buf_printf(&text, "%sid 0x%" PRIx64, text.len != 0 ? "  " : "", row->buffer->id);
 	for (uint32_t i = 0; i < row->range_count && i < RANGES_SHOWN; i++) {
 		const struct tdm_core_range *r = &row->ranges[i];
-		tdm_buf_printf(out, "%s(%u,%u)", i == 0 ? "  " : " ", r->x0, r->y0);
+		tdm_buf_printf(&text, "%s(%u,%u)", i == 0 ? "  " : " ", r->x0, r->y0);
 		if (r->x0 != r->x1 || r->y0 != r->y1)
-			tdm_buf_printf(out, "-(%u,%u)", r->x1, r->y1);
+			tdm_buf_printf(&text, "-(%u,%u)", r->x1, r->y1);
 	}
 	if (row->range_count > RANGES_SHOWN)
-		tdm_buf_printf(out, " and %" PRIu32 " more", row->range_count - RANGES_SHOWN);
+		tdm_buf_printf(&text, " and %" PRIu32 " more", row->range_count - RANGES_SHOWN);
+	return tdm_value_text(tdm_arena_buf(field->scratch, &text).ptr);
 }
 
-/* [[x0, y0, x1, y1], …], or null. */
-static void json_ranges(const struct tdm_field *field, struct tdm_json *json)
+/* Lists of x0, y0, x1 and y1. */
+static struct tdm_value get_ranges(const struct tdm_field *field)
 {
+	enum { CORNERS = 4 };
 	const struct row *row = field->row;
-	if (row->range_count == 0) {
-		tdm_json_null(json);
-		return;
-	}
-	tdm_json_array(json);
-	for (uint32_t i = 0; i < row->range_count; i++) {
+	size_t count = row->range_count;
+	struct tdm_value *lists = tdm_arena_take(field->scratch, count * sizeof *lists);
+	struct tdm_value *corners = tdm_arena_take(field->scratch, count * CORNERS * sizeof *corners);
+	for (size_t i = 0; i < count; i++, corners += CORNERS) {
 		const struct tdm_core_range *r = &row->ranges[i];
-		const uint32_t corners[] = { r->x0, r->y0, r->x1, r->y1 };
-		tdm_json_array(json);
-		for (size_t k = 0; k < sizeof corners / sizeof *corners; k++)
-			tdm_json_u64(json, corners[k]);
-		tdm_json_array_end(json);
+		corners[0] = tdm_value_number(r->x0);
+		corners[1] = tdm_value_number(r->y0);
+		corners[2] = tdm_value_number(r->x1);
+		corners[3] = tdm_value_number(r->y1);
+		lists[i] = tdm_value_list(corners, CORNERS);
 	}
-	tdm_json_array_end(json);
+	return tdm_value_if(count != 0, tdm_value_list(lists, count));
 }
 
 #define ROW(member)    TDM_MEMBER(struct row, member)
 #define BUFFER(member) TDM_VIA(struct row, buffer, struct tdm_buffer, member)
 static const struct tdm_column buffer_columns[] = {
-	{ "Device", "device", ROW(device), .text = put_number, .width = 6, .flags = TDM_WHOLE | TDM_OTHER_SIDE },
+	{ "Device", NULL, .get = get_number, .width = 6, .flags = TDM_WHOLE },
+	{ NULL, "device", ROW(device) },
 	{ NULL, "virtual", ROW(is_virtual) },
 	{ "Kind", "kind", BUFFER(kind), .flags = TDM_IS_KIND, .width = 10 },
 	{ NULL, "id", .get = get_id },
 	{ "Address", "address", BUFFER(address), .format = tdm_format_hex, .width = 14, .flags = TDM_WHOLE },
 	{ "Asked", "asked_bytes", BUFFER(asked_bytes), TDM_BYTES },
-	{ "Reserved", "reserved_bytes", ROW(reserved), .text = put_reserved, TDM_BYTES },
+	{ "Reserved", NULL, ROW(reserved), .get = get_reserved, TDM_BYTES },
+	{ NULL, "reserved_bytes", ROW(reserved) },
 	{ NULL, "occupied_bytes", ROW(occupied) },
 	{ NULL, "bytes_per_bank", BUFFER(bank_bytes) },
 	{ "Banks", "banks", ROW(banks), .width = 5, .flags = TDM_ZERO_IS_UNKNOWN | TDM_WHOLE },
 	{ NULL, "page_bytes", BUFFER(page_size), .flags = TDM_ZERO_IS_UNKNOWN },
 	{ NULL, "cores", BUFFER(cores), .flags = TDM_ZERO_IS_UNKNOWN },
-	{ NULL, "core_ranges", .json = json_ranges },
+	{ NULL, "core_ranges", .get = get_ranges },
 	{ NULL, "view", ROW(is_view) },
 	{ NULL, "shared", ROW(is_shared) },
 	{ NULL, "adopted", ROW(is_adopted) },
-	{ "Age", "age_ns", ROW(age_ns), .text = put_age, TDM_DURATION(TDM_DURATION_COLUMNS), .flags = TDM_WHOLE },
+	{ "Age", NULL, ROW(age_ns), .get = get_birth, TDM_DURATION(TDM_DURATION_COLUMNS), .flags = TDM_WHOLE },
+	{ NULL, "age_ns", ROW(age_ns) },
 	{ "Thread", "thread", BUFFER(thread), .width = 8, .flags = TDM_ZERO_IS_UNKNOWN | TDM_WHOLE },
 	{ "Stack", NULL, ROW(depth), .width = 5, .flags = TDM_ZERO_IS_UNKNOWN },
 	{ "Program", "program", ROW(program), .width = 16, .before = 1, .flags = TDM_ZERO_IS_UNKNOWN },
-	{ "Name", "name", ROW(name), .text = put_name, .flags = TDM_ZERO_IS_UNKNOWN },
+	{ "Name", NULL, .get = get_shown_name },
+	{ NULL, "name", ROW(name), .flags = TDM_ZERO_IS_UNKNOWN },
 	{ NULL, "stack_depth", ROW(depth) },
 	STACK(BUFFER(stack)),
 };
 
-enum { STACK_COLUMN = sizeof buffer_columns / sizeof *buffer_columns - 1 };
+enum { BUFFER_STACK = sizeof buffer_columns / sizeof *buffer_columns - 2 };
 
 static void show_buffers(struct tdm_block *in, struct live *live, uint32_t process)
 {
@@ -712,7 +731,7 @@ static void show_buffers(struct tdm_block *in, struct live *live, uint32_t proce
 	struct list *list = new_list(in, live, process, 0);
 	struct tdm_table table = { TDM_COLUMNS(buffer_columns), .row = buffer_row, .context = list,
 		.units = TDM_UNITS_ROW, .gap = 1, .limit = (size_t)report->limit,
-		.hidden = (uint64_t)!report->stacks << STACK_COLUMN };
+		.hidden = report->stacks ? 0 : UINT64_C(3) << BUFFER_STACK };
 	list->refs = tdm_live_buffers(report->picture, process, &report->filter, report->sort, &table.count);
 	tdm_result_keep(in->result, list->refs, free);
 	tdm_data(in, "buffer_count", tdm_value_number(table.count));
@@ -753,10 +772,12 @@ static struct tdm_value get_site_age(const struct tdm_field *field)
 	return tdm_value_number(tdm_live_age(picture_of(field), tdm_field_member(field).number));
 }
 
-static void put_site_name(const struct tdm_field *field, struct tdm_buf *out)
+static struct tdm_value get_site(const struct tdm_field *field)
 {
 	const struct tdm_site *site = field->row;
-	put_site(field->table->context, get_site_name(field).text.ptr, site->stack, "(no name)", out);
+	struct tdm_buf text = { 0 };
+	put_site(field->table->context, get_site_name(field).text.ptr, site->stack, "(no name)", &text);
+	return tdm_value_text(tdm_arena_buf(field->scratch, &text).ptr);
 }
 
 #define SITE(member) TDM_MEMBER(struct tdm_site, member)
@@ -768,9 +789,11 @@ static const struct tdm_column site_columns[] = {
 	{ NULL, "asked_bytes", SITE(asked_bytes) },
 	{ "Oldest", "oldest_age_ns", SITE(oldest_ns), .get = get_site_age, TDM_DURATION(TDM_DURATION_COLUMNS),
 		.flags = TDM_WHOLE },
-	{ "Site", NULL, .text = put_site_name, .before = 1 },
+	{ "Site", NULL, .get = get_site, .before = 1 },
 	STACK(SITE(stack)),
 };
+
+enum { SITE_LINES = sizeof site_columns / sizeof *site_columns - 1 };
 
 static struct tdm_value get_note(const struct tdm_field *field)
 {
@@ -837,6 +860,7 @@ static void show_sites(struct tdm_block *in, struct live *live, uint32_t process
 	table.context = new_list(in, live, process, 0);
 	table.limit = SITES_SHOWN;
 	table.is_whole_in_data = true;
+	table.hidden = (uint64_t)!live->report->stacks << SITE_LINES;
 	tdm_add_table(in, "live_sites", runs ? "Live" : "Never freed", table);
 	for (size_t i = SITES_SHOWN; i < count; i++)
 		rest = tdm_plus(rest, sites[i].reserved_bytes != TDM_BYTES_UNKNOWN ? sites[i].reserved_bytes : 0);

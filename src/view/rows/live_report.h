@@ -91,9 +91,9 @@ void tdm_live_show_findings(
 	struct tdm_block *in, const struct tdm_live_report *report, uint32_t process, bool shows_fine);
 void tdm_live_show_sizes(struct tdm_block *in, const struct tdm_picture *picture, uint32_t process);
 
-/* Writes the members "statistics", "traces", "open", "traces_lost" and "trace_hazards_lost". `holding` may be NULL. */
-void tdm_runtime_holding_json(
-	const struct tdm_picture *picture, const struct tdm_holding *holding, struct tdm_json *json);
+/* The members "statistics", "traces", "open", "traces_lost" and "trace_hazards_lost". `holding` may be NULL. */
+struct tdm_value tdm_runtime_members(
+	const struct tdm_field *field, const struct tdm_picture *picture, const struct tdm_holding *holding);
 
 /* ---- maps: where buffers are on each device (map_report.c) ---- */
 

@@ -193,50 +193,50 @@ static int32_t owner_of(const struct tdm_field *field)
 	return picture->processes[picture->holdings[side_of(field)->holding].process].pid;
 }
 
-/* Writes "weights of 4242"; only the name is cut if the text is too long. */
-static void put_side(const struct tdm_field *field, struct tdm_buf *out)
+/* "weights of 4242"; only the name is cut if the text is too long. */
+static struct tdm_value get_side_name(const struct tdm_field *field)
 {
 	const struct region *of = field->table->context;
 	const struct tdm_region_span *side = side_of(field);
 	char id[32], pid[24] = "";
-	const char *name = "end of the region";
-	if (side != NULL) {
-		snprintf(id, sizeof id, "buffer %" PRIu64, side->buffer->id);
-		name = tdm_picture_text(of->report->picture, side->buffer->name);
-		name = name[0] != '\0' ? name : id;
-	}
-	if (side != NULL && of->has_several)
+	struct tdm_buf text = { 0 };
+	if (side == NULL)
+		return tdm_value_text("end of the region");
+	snprintf(id, sizeof id, "buffer %" PRIu64, side->buffer->id);
+	const char *name = tdm_picture_text(of->report->picture, side->buffer->name);
+	if (of->has_several)
 		snprintf(pid, sizeof pid, " of %" PRId32, owner_of(field));
-	tdm_cell_put(out, tdm_str_of(name), NAME_COLUMNS - strlen(pid), of->report->term.utf8);
-	tdm_buf_puts(out, pid);
+	tdm_cell_put(&text, tdm_str_of(name[0] != '\0' ? name : id), NAME_COLUMNS - strlen(pid), true);
+	tdm_buf_puts(&text, pid);
+	return tdm_value_text(tdm_arena_buf(field->scratch, &text).ptr);
 }
 
-static void json_side(const struct tdm_field *field, struct tdm_json *json)
+static struct tdm_value get_side(const struct tdm_field *field)
 {
 	const struct region *of = field->table->context;
 	const struct tdm_region_span *side = side_of(field);
-	if (side == NULL) {
-		tdm_json_null(json);
-		return;
-	}
-	tdm_json_object(json);
-	tdm_json_put_u64(json, "pid", (uint64_t)owner_of(field));
-	tdm_json_put_u64(json, "id", side->buffer->id);
-	tdm_json_put_u64(json, "address", side->buffer->address);
-	tdm_json_put_u64(json, "bytes_per_bank", side->buffer->bank_bytes);
-	tdm_json_put_name(json, "name", tdm_picture_text(of->report->picture, side->buffer->name));
-	tdm_json_object_end(json);
+	if (side == NULL)
+		return tdm_value_text(NULL);
+	const struct tdm_buffer *buffer = side->buffer;
+	return tdm_field_members(
+		field, TDM_VALUES({ "pid", tdm_value_number((uint64_t)owner_of(field)) },
+			       { "id", (struct tdm_value){ .type = TDM_VALUE_NUMBER, .number = buffer->id } },
+			       { "address", tdm_value_number(buffer->address) },
+			       { "bytes_per_bank", tdm_value_number(buffer->bank_bytes) },
+			       { "name", tdm_value_name(tdm_picture_text(of->report->picture, buffer->name)) }));
 }
 
 static void show_holes(struct tdm_block *in, const struct region *region)
 {
 #define GAP(member) TDM_MEMBER(struct tdm_region_gap, member)
-#define SIDE        .text = put_side, .json = json_side, .width = NAME_COLUMNS, .before = 1
+#define SIDE        .get = get_side_name, .width = NAME_COLUMNS, .before = 1
 	static const struct tdm_column columns[] = {
 		{ "Hole", "address", GAP(address), .format = tdm_format_hex, .width = 14, .flags = TDM_WHOLE },
 		{ "Bytes", "bytes", GAP(bytes), TDM_BYTES },
-		{ "Below", "below", SIDE, .arg = 0 },
-		{ "Above", "above", SIDE, .arg = 1 },
+		{ "Below", NULL, SIDE, .arg = 0 },
+		{ "Above", NULL, SIDE, .arg = 1 },
+		{ NULL, "below", .get = get_side, .arg = 0 },
+		{ NULL, "above", .get = get_side, .arg = 1 },
 	};
 	size_t count = region->map->gap_count, limit = (size_t)region->report->limit;
 	struct tdm_region_gap *gaps = tdm_result_alloc(in->result, count, sizeof *gaps);

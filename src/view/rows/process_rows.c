@@ -666,10 +666,9 @@ static struct tdm_value get_host_name(const struct tdm_field *field)
 	return tdm_value_text(ROW(field)->who->host != NULL ? ROW(field)->who->host->name : NULL);
 }
 
-/* Writes several keys instead of a value. */
-static void json_runtime(const struct tdm_field *field, struct tdm_json *json)
+static struct tdm_value get_runtime(const struct tdm_field *field)
 {
-	tdm_runtime_holding_json(picture_of(field), ROW(field)->holding, json);
+	return tdm_runtime_members(field, picture_of(field), ROW(field)->holding);
 }
 
 /* ---- the table ---- */
@@ -724,7 +723,7 @@ const struct tdm_column tdm_proc_columns[] = {
 	{ NULL, "memory.out_of_memory", WHO(out_of_memory) },
 	{ NULL, "memory.sources", WHO(sources), .get = tdm_get_sources },
 	{ NULL, "memory.kinds", .get = get_counters },
-	{ NULL, "memory.", .json = json_runtime },
+	{ NULL, "memory.", .get = get_runtime },
 };
 
 static const uint8_t priorities[TDM_PROC_COLUMN_COUNT] = {

@@ -5,7 +5,7 @@
  * the code that requested the buffer. Only function signatures are compared, not files or lines.
  */
 #include "view/rows/stack_report.h"
-#include "model/result/result.h"
+#include "model/result/columns.h"
 #include "base/clock.h"
 #include "view/write/cell.h"
 
@@ -107,19 +107,6 @@ void tdm_stack_frame(const struct tdm_picture *picture, struct tdm_symbolizer *s
 	put_frame(picture, sym, frame, true, out);
 }
 
-void tdm_stack_text(const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, size_t indent,
-	struct tdm_buf *out)
-{
-	uint32_t count;
-	const struct tdm_kept_frame *frames = tdm_picture_stack(picture, stack, &count);
-	for (uint32_t i = 0; i < count; i++) {
-		tdm_buf_fill(out, ' ', indent);
-		tdm_buf_printf(out, "#%-2" PRIu32 " ", i);
-		put_frame(picture, sym, &frames[i], true, out);
-		tdm_buf_putc(out, '\n');
-	}
-}
-
 /* Finds the name in a function signature. The signature may begin with a result type and ends with the arguments; the
  * name is the last word before the arguments, outside brackets. */
 static const char *name_in(const char *function)
@@ -186,31 +173,6 @@ void tdm_stack_trail(
 	}
 }
 
-void tdm_stack_json(
-	const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, struct tdm_json *json)
-{
-	uint32_t count;
-	const struct tdm_kept_frame *frames = tdm_picture_stack(picture, stack, &count);
-	if (count == 0) {
-		tdm_json_null(json);
-		return;
-	}
-	tdm_json_array(json);
-	for (uint32_t i = 0; i < count; i++) {
-		const struct tdm_symbol *symbol = symbol_of(sym, &frames[i]);
-		tdm_json_object(json);
-		tdm_json_put_known(json, "address", frames[i].text == 0, frames[i].address);
-		tdm_json_put_name(json, "text", tdm_picture_text(picture, frames[i].text));
-		tdm_json_put_name(json, "function", symbol->function);
-		tdm_json_put_name(json, "file", symbol->file);
-		tdm_json_put_known(json, "line", symbol->line > 0, (uint64_t)symbol->line);
-		tdm_json_put_name(json, "module", symbol->module);
-		tdm_json_put_known(json, "offset", symbol->module[0] != '\0', symbol->offset);
-		tdm_json_object_end(json);
-	}
-	tdm_json_array_end(json);
-}
-
 /* ---- in results ---- */
 
 struct frame_row {
@@ -219,9 +181,15 @@ struct frame_row {
 	const char *text, *function, *file, *module, *shown;
 };
 
+static struct tdm_value get_frame_number(const struct tdm_field *field)
+{
+	return tdm_field_printed(field, "#%zu",
+		(size_t)((const struct frame_row *)field->row - (const struct frame_row *)field->table->rows));
+}
+
 #define FRAME(member) TDM_MEMBER(struct frame_row, member)
 static const struct tdm_column frame_columns[] = {
-	{ "", NULL, TDM_INDEX },
+	{ "", NULL, .get = get_frame_number },
 	{ "", NULL, FRAME(shown) },
 	{ NULL, "address", FRAME(address) },
 	{ NULL, "text", FRAME(text), .flags = TDM_ZERO_IS_UNKNOWN },
@@ -232,45 +200,46 @@ static const struct tdm_column frame_columns[] = {
 	{ NULL, "offset", FRAME(offset) },
 };
 
-static const char *shown_frame(struct tdm_result *result, const struct tdm_picture *picture, struct tdm_symbolizer *sym,
+static const char *shown_frame(struct tdm_arena *arena, const struct tdm_picture *picture, struct tdm_symbolizer *sym,
 	const struct tdm_kept_frame *frame, bool whole)
 {
 	struct tdm_buf text = { 0 };
 	put_frame(picture, sym, frame, whole, &text);
-	const char *copy = tdm_result_printed(result, "%s", tdm_buf_str(&text).ptr);
-	tdm_buf_done(&text);
-	return copy;
+	return tdm_arena_buf(arena, &text).ptr;
 }
 
-const struct tdm_table *tdm_stack_table(struct tdm_result *result, const struct tdm_picture *picture,
+const struct tdm_table *tdm_stack_table(struct tdm_arena *arena, const struct tdm_picture *picture,
 	struct tdm_symbolizer *sym, uint32_t stack, const char **site, struct tdm_value_list *trail)
 {
 	uint32_t count;
 	const struct tdm_kept_frame *frames = tdm_picture_stack(picture, stack, &count);
 	if (count == 0)
 		return NULL;
-	struct frame_row *rows = tdm_result_alloc(result, count, sizeof *rows);
-	struct tdm_value *values = tdm_result_alloc(result, TRAIL_FRAMES, sizeof *values);
-	struct tdm_table *table = tdm_result_alloc(result, 1, sizeof *table);
-	uint32_t first = find_site(picture, sym, frames, count);
-	bool is_over = false;
+	struct frame_row *rows = tdm_arena_take(arena, count * sizeof *rows);
+	struct tdm_table *table = tdm_arena_take(arena, sizeof *table);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct tdm_symbol *symbol = symbol_of(sym, &frames[i]);
 		rows[i] = (struct frame_row){ .address = frames[i].text == 0 ? frames[i].address : UINT64_MAX,
 			.offset = symbol->module[0] != '\0' ? symbol->offset : UINT64_MAX,
 			.line = symbol->line > 0 ? symbol->line : INT64_MIN,
 			.text = tdm_picture_text(picture, frames[i].text),
-			.function = tdm_result_printed(result, "%s", symbol->function),
-			.file = tdm_result_printed(result, "%s", symbol->file),
-			.module = tdm_result_printed(result, "%s", symbol->module),
-			.shown = shown_frame(result, picture, sym, &frames[i], true) };
-		if (i < first || trail->count == TRAIL_FRAMES || is_over)
-			continue;
-		values[trail->count++] = tdm_value_text(shown_frame(result, picture, sym, &frames[i], false));
-		is_over = strcmp(symbol->function, "main") == 0;
+			.function = tdm_arena_text(arena, tdm_str_of(symbol->function)),
+			.file = tdm_arena_text(arena, tdm_str_of(symbol->file)),
+			.module = tdm_arena_text(arena, tdm_str_of(symbol->module)),
+			.shown = shown_frame(arena, picture, sym, &frames[i], true) };
 	}
-	trail->values = values;
-	*site = rows[first].shown;
 	*table = TDM_FITTED(frame_columns, rows, count);
+	table->has_no_head = true;
+	if (trail == NULL)
+		return table;
+	struct tdm_value *values = tdm_arena_take(arena, TRAIL_FRAMES * sizeof *values);
+	trail->values = values;
+	uint32_t first = find_site(picture, sym, frames, count);
+	*site = rows[first].shown;
+	for (uint32_t i = first; i < count && trail->count < TRAIL_FRAMES; i++) {
+		values[trail->count++] = tdm_value_text(shown_frame(arena, picture, sym, &frames[i], false));
+		if (strcmp(rows[i].function, "main") == 0)
+			break;
+	}
 	return table;
 }

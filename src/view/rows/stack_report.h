@@ -2,8 +2,8 @@
 #ifndef TDM_VIEW_STACK_REPORT_H
 #define TDM_VIEW_STACK_REPORT_H
 
+#include "base/arena.h"
 #include "base/buf.h"
-#include "base/json.h"
 #include "base/value.h"
 #include "live/join/picture.h"
 #include "input/elf/symbolize.h"
@@ -31,10 +31,6 @@ void tdm_stack_symbols_done(struct tdm_stack_symbols *symbols);
 void tdm_stack_frame(const struct tdm_picture *picture, struct tdm_symbolizer *sym, const struct tdm_kept_frame *frame,
 	struct tdm_buf *out);
 
-/* Writes an indented line for each frame; nothing for stack 0. Writes only addresses if `sym` is NULL. */
-void tdm_stack_text(const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, size_t indent,
-	struct tdm_buf *out);
-
 /* Whether a function, as shown in a frame, says nothing about who requested a buffer. This holds for functions in the
  * library that took the stack, in the runtime, and in the C++ library, which the runtime uses to create its objects. */
 bool tdm_stack_is_on_every_way(const char *function);
@@ -49,13 +45,9 @@ void tdm_stack_site(
 void tdm_stack_trail(
 	const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, bool utf8, struct tdm_buf *out);
 
-/* The frames as a table in the result, the site, and the functions from the site outwards; NULL for stack 0. */
-struct tdm_result;
-const struct tdm_table *tdm_stack_table(struct tdm_result *result, const struct tdm_picture *picture,
+/* The frames as a table in the arena; NULL for stack 0. If `trail` is not NULL, it gets the functions from the site
+ * outwards, and *site gets the site. */
+const struct tdm_table *tdm_stack_table(struct tdm_arena *arena, const struct tdm_picture *picture,
 	struct tdm_symbolizer *sym, uint32_t stack, const char **site, struct tdm_value_list *trail);
-
-/* Writes an array of frames, or null for stack 0. */
-void tdm_stack_json(
-	const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, struct tdm_json *json);
 
 #endif

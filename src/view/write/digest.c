@@ -2,15 +2,11 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "view/write/cell.h"
-#include "view/write/write.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Nesting depth of the keys of a part or finding: envelope, report, list, object. */
-enum { KEYS_DEPTH = 4 };
-
-void tdm_digest_init(struct tdm_digest *digest, enum tdm_digest_form form)
+void tdm_digest_init(struct tdm_digest *digest, const struct tdm_form *form)
 {
 	*digest = (struct tdm_digest){ .form = form, .document = tdm_result_new() };
 }
@@ -55,7 +51,6 @@ struct tdm_digest_part *tdm_digest_begin(struct tdm_digest *digest, const char *
 	part->name = name;
 	part->source = copy_of(digest, source);
 	part->number = digest->part_count;
-	tdm_json_init_keys(&part->json, &part->body, KEYS_DEPTH, true);
 	return part;
 }
 
@@ -118,7 +113,6 @@ static void add_finding(struct tdm_digest *digest, const struct tdm_findings *al
 	const struct tdm_advice *advice = finding->advice_count != 0 ? &all->advice[finding->first_advice] : NULL;
 	struct tdm_digest_part *part = last_part(digest);
 	struct tdm_buf line = { 0 };
-	struct tdm_json json;
 	digest->counts[finding->severity]++;
 	part->counts[finding->severity]++;
 	if (digest->finding_count >= TDM_DIGEST_FINDINGS)
@@ -132,10 +126,8 @@ static void add_finding(struct tdm_digest *digest, const struct tdm_findings *al
 		.text = tdm_arena_buf(&digest->document->arena, &line).ptr,
 		.advice = advice != NULL ? copy_of(digest, advice->text) : NULL,
 		.command = advice != NULL && advice->command != NULL ? copy_of(digest, advice->command) : NULL };
-	if (digest->form != TDM_DIGEST_JSON)
-		return;
-	tdm_json_init_keys(&json, &added->members, KEYS_DEPTH, true);
-	tdm_finding_put_members(all, finding, added->text, &json);
+	if (digest->form->finding != NULL)
+		digest->form->finding(all, finding, added->text, &added->members);
 }
 
 void tdm_digest_find(struct tdm_digest *digest, const struct tdm_findings *found)
@@ -153,12 +145,7 @@ static void take_shown(const struct tdm_shown_findings *shown, void *digest)
 void tdm_digest_result(struct tdm_digest *digest, const struct tdm_block *top, const struct tdm_term *term)
 {
 	struct tdm_digest_part *part = last_part(digest);
-	if (digest->form == TDM_DIGEST_JSON) {
-		tdm_json_key(&part->json, part->name);
-		tdm_write_json(top, &part->json);
-	} else {
-		tdm_write_text(top, term, &part->body);
-	}
+	digest->form->part(top, part->name, term, &part->body);
 	tdm_result_findings(top, take_shown, digest);
 }
 
@@ -173,9 +160,6 @@ static int worst_first(const void *left, const void *right)
 /* TEXT_INDENT: columns after a severity and its part */
 enum { TEXT_INDENT = 14, SOURCE_COLUMNS = 26, NAME_COLUMNS = 30 };
 
-/* Columns of the findings table; some are only in text, some only in Markdown. */
-enum { FINDING_PART = 1, FINDING_WHERE = 2, FINDING_ADVICE = 6 };
-
 static struct tdm_value get_severity(const struct tdm_field *field)
 {
 	static const enum tdm_level levels[TDM_SEVERITIES] = { TDM_LEVEL_PLAIN, TDM_LEVEL_NOTE, TDM_LEVEL_WARNING,
@@ -184,47 +168,30 @@ static struct tdm_value get_severity(const struct tdm_field *field)
 	return tdm_value_level(tdm_value_text(tdm_severity_name((enum tdm_severity)severity)), levels[severity]);
 }
 
-static struct tdm_value get_where(const struct tdm_field *field)
-{
-	const struct tdm_digest_part *part = ((const struct tdm_digest_finding *)field->row)->part;
-	return tdm_field_printed(field, "%zu: %s %s", part->number, part->name, part->source);
-}
-
-static void json_members(const struct tdm_field *field, struct tdm_json *json)
-{
-	tdm_json_paste(json, &((const struct tdm_digest_finding *)field->row)->members);
-}
-
-/* Writes the advice below the finding, unless the previous finding has the same advice. A command is not wrapped, so
- * that it can be copied. */
-static void put_advice(const struct tdm_field *field, struct tdm_buf *out)
+/* Whether the finding has advice that the previous finding does not have. */
+static bool has_new_advice(const struct tdm_field *field)
 {
 	const struct tdm_digest_finding *finding = field->row, *first = field->table->rows;
-	const struct tdm_term *term = field->table->context;
-	struct tdm_buf line = { 0 };
-	if (finding->advice == NULL ||
-		(finding != first && finding[-1].advice != NULL && strcmp(finding[-1].advice, finding->advice) == 0))
-		return;
-	tdm_buf_puts(&line, "-> ");
-	tdm_cell_text(&line, finding->advice, term->utf8);
-	tdm_buf_fill(out, ' ', TEXT_INDENT);
-	tdm_wrap(out, tdm_buf_str(&line), (struct tdm_wrap){ TEXT_INDENT, TEXT_INDENT, term->width });
-	tdm_buf_done(&line);
-	if (finding->command == NULL)
-		return;
-	tdm_buf_fill(out, ' ', TEXT_INDENT);
-	tdm_buf_puts(out, "$ ");
-	tdm_cell_text(out, finding->command, term->utf8);
-	tdm_buf_putc(out, '\n');
+	return finding->advice != NULL &&
+	       (finding == first || finding[-1].advice == NULL || strcmp(finding[-1].advice, finding->advice) != 0);
 }
 
-/* Writes the advice into a cell. */
-static void put_what_to_do(const struct tdm_field *field, struct tdm_buf *out)
+static struct tdm_value get_advice(const struct tdm_field *field)
 {
 	const struct tdm_digest_finding *finding = field->row;
-	tdm_buf_puts(out, finding->advice != NULL ? finding->advice : "");
-	if (finding->command != NULL)
-		tdm_buf_printf(out, ": %s", finding->command);
+	return has_new_advice(field) ? tdm_field_printed(field, "-> %s", finding->advice) : tdm_value_text(NULL);
+}
+
+static struct tdm_value get_command(const struct tdm_field *field)
+{
+	const struct tdm_digest_finding *finding = field->row;
+	return has_new_advice(field) && finding->command != NULL ? tdm_field_printed(field, "$ %s", finding->command)
+								 : tdm_value_text(NULL);
+}
+
+static struct tdm_value get_members(const struct tdm_field *field)
+{
+	return tdm_value_written(&((const struct tdm_digest_finding *)field->row)->members);
 }
 
 #define FINDING(member) TDM_MEMBER(struct tdm_digest_finding, member)
@@ -232,13 +199,13 @@ static void put_what_to_do(const struct tdm_field *field, struct tdm_buf *out)
 static const struct tdm_column finding_columns[] = {
 	{ "severity", NULL, .get = get_severity, .width = 8 },
 	{ "part", "part", OF_PART(number), .width = 4 },
-	{ "where", NULL, .get = get_where },
 	{ NULL, "name", OF_PART(name) },
 	{ NULL, "source", OF_PART(source) },
 	{ "finding", NULL, FINDING(text), .flags = TDM_WRAP },
-	{ "what to do", NULL, FINDING(advice), .text = put_what_to_do },
-	{ NULL, NULL, .json = json_members },
-	{ NULL, NULL, .below = put_advice },
+	{ NULL, NULL, .get = get_advice, .flags = TDM_BELOW, .before = TEXT_INDENT },
+	/* not wrapped, so that it can be copied */
+	{ NULL, NULL, .get = get_command, .flags = TDM_BELOW | TDM_WHOLE, .before = TEXT_INDENT },
+	{ NULL, NULL, .get = get_members },
 };
 
 static struct tdm_value get_complete(const struct tdm_field *field)
@@ -267,7 +234,9 @@ static const struct tdm_column gap_columns[] = {
 
 static void add_part(struct tdm_block *parts, const struct tdm_digest_part *part)
 {
-	struct tdm_block *group = tdm_add_group(parts, NULL, NULL);
+	const char *title = tdm_result_printed(parts->result, "%zu. %s %s", part->number, part->name, part->source);
+	struct tdm_block *group = tdm_add_group(parts, NULL, title);
+	group->is_quiet = true;
 	tdm_data_all(group, TDM_VALUES({ "part", tdm_value_number(part->number) },
 				    { "name", tdm_value_text(part->name) }, { "source", tdm_value_text(part->source) },
 				    { "errors", tdm_value_count(part->counts[TDM_FINDING_BROKEN]) },
@@ -275,17 +244,17 @@ static void add_part(struct tdm_block *parts, const struct tdm_digest_part *part
 				    { "notes", tdm_value_count(part->counts[TDM_FINDING_INFO]) },
 				    { "complete", tdm_value_bool(!part->is_incomplete) },
 				    { "messages", tdm_value_list(part->messages, part->message_count) }));
-	tdm_add_written(group, tdm_result_printed(group->result, "%zu. %s %s", part->number, part->name, part->source),
-		&part->body);
+	tdm_add_written(group, title, &part->body);
 	struct tdm_block *messages = tdm_add_group(group, NULL, "Could not be used");
 	messages->is_text_only = true;
 	for (size_t i = 0; i < part->message_count; i++)
 		tdm_say(messages, "{_message}", TDM_VALUES({ "_message", part->messages[i] }));
 }
 
-const struct tdm_block *tdm_digest_show(struct tdm_digest *digest, const struct tdm_term *term)
+const struct tdm_block *tdm_digest_show(struct tdm_digest *digest)
 {
 	struct tdm_block *top = &digest->document->top;
+	top->title = "Tidemark report";
 	uint64_t errors = digest->counts[TDM_FINDING_BROKEN], warnings = digest->counts[TDM_FINDING_WARNING],
 		 notes = digest->counts[TDM_FINDING_INFO];
 	if (digest->finding_count > 1)
@@ -300,17 +269,14 @@ const struct tdm_block *tdm_digest_show(struct tdm_digest *digest, const struct 
 		tdm_line(top, "Left out", "{_gaps}, listed at the end with the reason",
 			TDM_VALUES({ "_gaps", tdm_value_count(digest->gap_count) }));
 	struct tdm_table findings = TDM_TABLE_OF(finding_columns, digest->findings, digest->finding_count);
-	if (digest->form != TDM_DIGEST_JSON)
-		findings.hidden = digest->form == TDM_DIGEST_TEXT ? 1U << FINDING_WHERE | 1U << FINDING_ADVICE
-								  : 1U << FINDING_PART;
-	findings.context = term;
-	findings.limit = digest->form == TDM_DIGEST_JSON ? 0 : TDM_DIGEST_SHOWN;
+	findings.limit = TDM_DIGEST_SHOWN;
+	findings.is_whole_in_data = true;
 	findings.dropped = errors + warnings + notes - digest->finding_count;
-	tdm_add_table(top, "findings", digest->form == TDM_DIGEST_MARKDOWN ? "Findings" : NULL, findings);
+	tdm_add_table(top, "findings", "Findings", findings);
 	tdm_data(top, "findings_left_out", tdm_value_count(findings.dropped));
 	struct tdm_table parts = TDM_FITTED(part_columns, digest->parts, digest->part_count);
 	parts.row = tdm_table_pointed;
-	tdm_add_table(top, NULL, digest->form == TDM_DIGEST_MARKDOWN ? "Parts" : NULL, parts);
+	tdm_add_table(top, NULL, "Parts", parts);
 	struct tdm_block *list = tdm_add_list(top, "parts", NULL);
 	for (size_t i = 0; i < digest->part_count; i++)
 		add_part(list, digest->parts[i]);

@@ -1,30 +1,25 @@
 /*
  * The document of `tidemark report`: the findings of all parts in one list, worst first, then each part as shown by the
  * command of the same name, then the inputs left out, with reasons. Parts are filled one after another, and each is
- * turned into text immediately, so memory use is bounded by the length of the text. tdm_digest_show() turns the
- * document into a result.
+ * written immediately in the form of the document, so memory use is bounded by the length of the output.
+ * tdm_digest_show() turns the document into a result.
  */
 #ifndef TDM_VIEW_DIGEST_H
 #define TDM_VIEW_DIGEST_H
 
-#include "base/json.h"
-#include "base/term.h"
-#include "model/result/result.h"
+#include "view/write/write.h"
 
 enum {
 	TDM_DIGEST_FINDINGS = 10000, /* maximum number of findings kept; others are only counted */
 	TDM_DIGEST_SHOWN = 50,       /* maximum number of findings shown in text and Markdown */
 };
 
-enum tdm_digest_form { TDM_DIGEST_TEXT, TDM_DIGEST_JSON, TDM_DIGEST_MARKDOWN };
-
 struct tdm_digest_part {
 	struct tdm_digest *digest;
 	size_t number;              /* counts from 1 */
 	const char *name;           /* the command with the same output; a static string */
 	const char *source;         /* subject of the part: a path, a workload, this machine */
-	struct tdm_buf body;        /* text, or in JSON the keys of the part's object */
-	struct tdm_json json;       /* writes `body`, in a JSON report */
+	struct tdm_buf body;        /* the part, already written */
 	struct tdm_value *messages; /* messages about unusable input */
 	size_t message_count, message_cap;
 	bool is_incomplete;              /* input is missing, as the messages explain */
@@ -38,7 +33,7 @@ struct tdm_digest_finding {
 	size_t order; /* order in which the finding was added */
 	uint8_t severity;
 	const char *text, *advice, *command;
-	struct tdm_buf members; /* JSON members of every finding; unused in text */
+	struct tdm_buf members; /* written by the form, if it needs more than the row */
 };
 
 /* An input, or a part of one, that is not in the report. */
@@ -48,7 +43,7 @@ struct tdm_digest_gap {
 };
 
 struct tdm_digest {
-	enum tdm_digest_form form;
+	const struct tdm_form *form;
 	struct tdm_result *document;
 	struct tdm_digest_part **parts; /* parts; the last one is being filled */
 	struct tdm_digest_finding *findings;
@@ -57,7 +52,7 @@ struct tdm_digest {
 	uint64_t counts[TDM_SEVERITIES]; /* counts of all findings, including those not kept */
 };
 
-void tdm_digest_init(struct tdm_digest *digest, enum tdm_digest_form form);
+void tdm_digest_init(struct tdm_digest *digest, const struct tdm_form *form);
 void tdm_digest_done(struct tdm_digest *digest);
 
 /* Begins a part; copies `source`. The part is borrowed from the digest. */
@@ -78,6 +73,6 @@ void tdm_digest_result(struct tdm_digest *digest, const struct tdm_block *top, c
 bool tdm_digest_has_failures(const struct tdm_digest *digest);
 
 /* The whole document; call it once. In JSON, it is the value of the key "report". */
-const struct tdm_block *tdm_digest_show(struct tdm_digest *digest, const struct tdm_term *term);
+const struct tdm_block *tdm_digest_show(struct tdm_digest *digest);
 
 #endif

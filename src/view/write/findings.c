@@ -96,7 +96,72 @@ void tdm_finding_put_line(
 	put_about(&finding->about, utf8, out);
 }
 
-/* ---- text ---- */
+/* ---- what belongs to a finding, below its sentence ---- */
+
+/* Whether an earlier finding contains the same advice. */
+static bool is_repeated(
+	const struct tdm_findings *all, const struct tdm_finding *finding, const struct tdm_advice *advice)
+{
+	for (const struct tdm_finding *f = all->list; f != finding; f++)
+		for (size_t i = 0; i < f->advice_count && f->what == finding->what; i++)
+			if (strcmp(all->advice[f->first_advice + i].text, advice->text) == 0)
+				return true;
+	return false;
+}
+
+static void give_text(const struct tdm_details *details, const char *label, const struct tdm_value *value)
+{
+	struct tdm_buf text = { 0 };
+	tdm_buf_printf(&text, "%s ", label);
+	tdm_value_put(&text, value);
+	details->text(details, tdm_buf_str(&text));
+	tdm_buf_done(&text);
+}
+
+/* A call stack: all of it if whole stacks are shown, else the functions around the innermost one. */
+static void give_stack(const struct tdm_details *details, const char *label, const struct tdm_table *frames,
+	const struct tdm_value_list *trail)
+{
+	struct tdm_buf text = { 0 };
+	if (frames == NULL)
+		return;
+	if (details->is_whole) {
+		details->table(details, label, frames);
+		return;
+	}
+	tdm_buf_puts(&text, label);
+	for (size_t i = 0; i < trail->count; i++) {
+		tdm_buf_puts(&text, i == 0 ? " " : details->term->utf8 ? " ← " : " <- ");
+		tdm_value_put(&text, &trail->values[i]);
+	}
+	details->text(details, tdm_buf_str(&text));
+	tdm_buf_done(&text);
+}
+
+void tdm_finding_give(
+	const struct tdm_findings *all, const struct tdm_finding *finding, const struct tdm_details *details)
+{
+	for (size_t i = 0; i < finding->figure_count; i++) {
+		const struct tdm_figure *figure = &all->figures[finding->first_figure + i];
+		if (figure->label == NULL || figure->value.type == TDM_VALUE_UNKNOWN)
+			continue;
+		if (figure->value.type == TDM_VALUE_TABLE && details->is_whole)
+			details->table(details, figure->label, figure->value.table);
+		else
+			give_text(details, figure->label, &figure->value);
+	}
+	give_stack(details, "allocated in", finding->about.frames, &finding->about.trail);
+	give_stack(details, "replayed in", finding->about.replay_frames, &finding->about.replay_trail);
+	const struct tdm_table holes = holes_of(all, finding);
+	details->table(details, NULL, &holes);
+	for (size_t i = 0; i < finding->advice_count; i++) {
+		const struct tdm_advice *advice = &all->advice[finding->first_advice + i];
+		if (!is_repeated(all, finding, advice))
+			details->advice(details, advice);
+	}
+}
+
+/* ---- as text ---- */
 
 /* Writes a labelled paragraph below the sentence. */
 static void put_paragraph(const struct tdm_term *term, const char *label, struct tdm_str text, struct tdm_buf *out)
@@ -112,72 +177,36 @@ static void put_paragraph(const struct tdm_term *term, const char *label, struct
 	tdm_buf_done(&line);
 }
 
-static void put_evidence(
-	const struct tdm_figure *figure, bool is_whole, const struct tdm_term *term, struct tdm_buf *out)
+static void put_detail(const struct tdm_details *details, struct tdm_str text)
 {
-	char label[64];
-	struct tdm_buf text;
-	if (figure->label == NULL || figure->value.type == TDM_VALUE_UNKNOWN)
-		return;
-	snprintf(label, sizeof label, "%s ", figure->label);
-	tdm_buf_init(&text);
-	if (figure->value.type == TDM_VALUE_TABLE && is_whole) {
-		struct tdm_table table = *figure->value.table;
-		table.indent = INDENT + 2;
-		table.has_no_head = true;
-		tdm_buf_fill(out, ' ', INDENT);
-		tdm_buf_printf(out, "%s:\n", figure->label);
-		tdm_table_text(&table, term, out);
-	} else {
-		tdm_value_put(&text, &figure->value);
-		put_paragraph(term, label, tdm_buf_str(&text), out);
-	}
-	tdm_buf_done(&text);
+	tdm_buf_fill(details->out, ' ', INDENT);
+	put_paragraph(details->term, "", text, details->out);
 }
 
-/* Writes a call stack: one line per frame if whole stacks are shown, else only the innermost frame. */
-static void put_stack(const char *label, const struct tdm_table *frames, const struct tdm_value_list *trail,
-	bool is_whole, const struct tdm_term *term, struct tdm_buf *out)
+static void put_table(const struct tdm_details *details, const char *label, const struct tdm_table *table)
 {
-	struct tdm_buf text;
-	if (frames == NULL)
-		return;
-	if (is_whole) {
-		put_evidence(&(struct tdm_figure){ .label = label, .value = tdm_value_table(frames) }, true, term, out);
-		return;
+	struct tdm_table own = *table;
+	own.indent = INDENT;
+	if (label != NULL) {
+		own.indent += 2;
+		own.has_no_head = true;
+		tdm_buf_fill(details->out, ' ', INDENT);
+		tdm_buf_printf(details->out, "%s:\n", label);
 	}
-	tdm_buf_init(&text);
-	tdm_buf_puts(&text, label);
-	for (size_t i = 0; i < trail->count; i++) {
-		tdm_buf_puts(&text, i == 0 ? " " : term->utf8 ? " ← " : " <- ");
-		tdm_value_put(&text, &trail->values[i]);
-	}
-	tdm_buf_fill(out, ' ', INDENT);
-	put_paragraph(term, "", tdm_buf_str(&text), out);
-	tdm_buf_done(&text);
+	tdm_table_text(&own, details->term, details->out);
 }
 
 /* A command is not folded, so that it can be copied. */
-static void put_advice(const struct tdm_advice *advice, const struct tdm_term *term, struct tdm_buf *out)
+static void put_advice(const struct tdm_details *details, const struct tdm_advice *advice)
 {
-	put_paragraph(term, "-> ", tdm_str_of(advice->text), out);
+	const struct tdm_term *term = details->term;
+	put_paragraph(term, "-> ", tdm_str_of(advice->text), details->out);
 	if (advice->command == NULL)
 		return;
-	tdm_buf_fill(out, ' ', INDENT);
-	tdm_buf_printf(out, "%s$ ", tdm_term_style(term, TDM_STYLE_BOLD));
-	tdm_cell_text(out, advice->command, term->utf8);
-	tdm_buf_printf(out, "%s\n", tdm_term_style(term, TDM_STYLE_OFF));
-}
-
-/* Whether an earlier finding contains the same advice. */
-static bool is_repeated(
-	const struct tdm_findings *all, const struct tdm_finding *finding, const struct tdm_advice *advice)
-{
-	for (const struct tdm_finding *f = all->list; f != finding; f++)
-		for (size_t i = 0; i < f->advice_count && f->what == finding->what; i++)
-			if (strcmp(all->advice[f->first_advice + i].text, advice->text) == 0)
-				return true;
-	return false;
+	tdm_buf_fill(details->out, ' ', INDENT);
+	tdm_buf_printf(details->out, "%s$ ", tdm_term_style(term, TDM_STYLE_BOLD));
+	tdm_cell_text(details->out, advice->command, term->utf8);
+	tdm_buf_printf(details->out, "%s\n", tdm_term_style(term, TDM_STYLE_OFF));
 }
 
 static void put_finding(const struct tdm_shown_findings *shown, const struct tdm_finding *finding,
@@ -196,28 +225,18 @@ static void put_finding(const struct tdm_shown_findings *shown, const struct tdm
 	tdm_buf_fill(out, ' ', columns < INDENT ? INDENT - columns : 1);
 	put_paragraph(term, "", tdm_buf_str(&line), out);
 	tdm_buf_done(&line);
-	for (size_t i = 0; i < finding->figure_count; i++)
-		put_evidence(&all->figures[finding->first_figure + i], shown->is_whole, term, out);
-	put_stack("allocated in", finding->about.frames, &finding->about.trail, shown->is_whole, term, out);
-	put_stack(
-		"replayed in", finding->about.replay_frames, &finding->about.replay_trail, shown->is_whole, term, out);
-	struct tdm_table holes = holes_of(all, finding);
-	holes.indent = INDENT;
-	tdm_table_text(&holes, term, out);
-	for (size_t i = 0; i < finding->advice_count; i++) {
-		const struct tdm_advice *advice = &all->advice[finding->first_advice + i];
-		if (!is_repeated(all, finding, advice))
-			put_advice(advice, term, out);
-	}
+	tdm_finding_give(
+		all, finding, &(struct tdm_details){ put_detail, put_table, put_advice, term, out, shown->is_whole });
 }
 
 /* Writes how many findings of a severity are left out, if any. */
-static void put_rest(const struct tdm_shown_findings *shown, uint64_t more, uint64_t bytes, struct tdm_buf *out)
+static void put_rest(
+	const struct tdm_shown_findings *shown, const char *mark, uint64_t more, uint64_t bytes, struct tdm_buf *out)
 {
 	char text[TDM_BYTES_CAP], size[TDM_BYTES_CAP];
 	if (more == 0)
 		return;
-	tdm_buf_printf(out, "  and %s more", tdm_format_count(text, sizeof text, more));
+	tdm_buf_printf(out, "%sand %s more", mark, tdm_format_count(text, sizeof text, more));
 	if (bytes != 0)
 		tdm_buf_printf(out, ", which hold %s", tdm_format_bytes_short(size, sizeof size, bytes));
 	if (shown->rest != NULL)
@@ -225,7 +244,10 @@ static void put_rest(const struct tdm_shown_findings *shown, uint64_t more, uint
 	tdm_buf_puts(out, "\n");
 }
 
-void tdm_findings_put(const struct tdm_shown_findings *shown, const struct tdm_term *term, struct tdm_buf *out)
+void tdm_findings_give(const struct tdm_shown_findings *shown,
+	void (*put)(const struct tdm_shown_findings *shown, const struct tdm_finding *finding,
+		const struct tdm_term *term, struct tdm_buf *out),
+	const char *mark, const struct tdm_term *term, struct tdm_buf *out)
 {
 	int severity = -1;
 	uint64_t count = 0, more = 0, bytes = 0;
@@ -234,19 +256,24 @@ void tdm_findings_put(const struct tdm_shown_findings *shown, const struct tdm_t
 		if (finding->severity == TDM_FINDING_OK && !shown->shows_fine)
 			continue;
 		if (severity != (int)finding->severity) {
-			put_rest(shown, more, bytes, out);
+			put_rest(shown, mark, more, bytes, out);
 			count = more = bytes = 0;
 		}
 		severity = (int)finding->severity;
 		if (shown->limit == 0 || count < shown->limit) {
-			put_finding(shown, finding, term, out);
+			put(shown, finding, term, out);
 			count++;
 		} else {
 			more++;
 			bytes = tdm_plus(bytes, finding->bytes);
 		}
 	}
-	put_rest(shown, more, bytes, out);
+	put_rest(shown, mark, more, bytes, out);
+}
+
+void tdm_findings_put(const struct tdm_shown_findings *shown, const struct tdm_term *term, struct tdm_buf *out)
+{
+	tdm_findings_give(shown, put_finding, "  ", term, out);
 }
 
 /* ---- JSON ---- */

@@ -14,6 +14,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
 	FITTED_MAX = 64,    /* maximum number of columns fitted to their cells */
@@ -216,8 +217,6 @@ static bool put_line(const struct tdm_table *table, const void *row, bool is_sec
 			tdm_buf_puts(&cell, c->title[first] != '\0' ? c->title + first + 1 : "");
 		else if (row == NULL)
 			tdm_buf_add(&cell, c->title, first);
-		else if (c->text != NULL)
-			c->text(&field, &cell);
 		else
 			value = tdm_field_put(&field, &cell);
 		line.is_number = is_number(&value);
@@ -235,30 +234,36 @@ static bool put_line(const struct tdm_table *table, const void *row, bool is_sec
 	return has_second;
 }
 
+/* Whether text shows the column, if at all, below the row: as a line, or as a table that the row owns. */
+static bool may_be_below(const struct tdm_column *column)
+{
+	return column->get != NULL && (column->title != NULL || column->flags & TDM_BELOW);
+}
+
 /* Writes the tables owned by a row, and the lines of its columns, below the row. */
 static void put_below(const struct tdm_field *field, const struct tdm_term *term, struct tdm_buf *out)
 {
-	if (field->column->below != NULL)
-		field->column->below(field, out);
-	if (field->column->flags & TDM_BELOW) {
+	const struct tdm_column *c = field->column;
+	if (!may_be_below(c))
+		return;
+	const struct tdm_value value = tdm_field_value(field);
+	if (value.type == TDM_VALUE_TABLE) {
+		struct tdm_table own = *value.table;
+		own.indent = (uint8_t)(field->table->indent + (c->flags & TDM_BELOW ? c->before : BELOW_INDENT));
+		tdm_table_text(&own, term, out);
+	} else if (c->flags & TDM_BELOW && value.type != TDM_VALUE_UNKNOWN) {
 		struct line line = { field->table, term, out, 0, false };
-		const struct tdm_value text = tdm_field_value(field);
 		struct tdm_buf cell = { 0 };
-		if (text.type != TDM_VALUE_UNKNOWN) {
-			fill(&line, field->table->indent + (size_t)field->column->before);
-			tdm_value_put(&cell, &text);
+		fill(&line, field->table->indent + (size_t)c->before);
+		tdm_value_put(&cell, &value);
+		if (c->flags & TDM_WHOLE) {
+			tdm_cell_put(out, tdm_buf_str(&cell), 0, term->utf8);
+			tdm_buf_putc(out, '\n');
+		} else {
 			put_wrapped(&line, &cell);
 		}
 		tdm_buf_done(&cell);
 	}
-	if (field->column->title == NULL || field->column->get == NULL)
-		return;
-	const struct tdm_value value = tdm_field_value(field);
-	if (value.type != TDM_VALUE_TABLE)
-		return;
-	struct tdm_table own = *value.table;
-	own.indent = (uint8_t)(field->table->indent + BELOW_INDENT);
-	tdm_table_text(&own, term, out);
 }
 
 static void put_row(const struct tdm_table *table, const void *row, const struct tdm_bytes_range *ranges,
@@ -394,6 +399,16 @@ void tdm_table_text(const struct tdm_table *table, const struct tdm_term *term, 
 	}
 }
 
+static void put_members(const struct tdm_value *value, struct tdm_json *json)
+{
+	if (value->type == TDM_VALUE_WRITTEN)
+		tdm_json_paste(json, value->written);
+	for (size_t i = 0; value->type == TDM_VALUE_MEMBERS && i < value->members.count; i++) {
+		tdm_json_key(json, value->members.values[i].key);
+		tdm_value_json(&value->members.values[i].value, json);
+	}
+}
+
 void tdm_value_json(const struct tdm_value *value, struct tdm_json *json)
 {
 	switch ((enum tdm_value_type)value->type) {
@@ -425,6 +440,12 @@ void tdm_value_json(const struct tdm_value *value, struct tdm_json *json)
 		for (size_t i = 0; i < value->list.count; i++)
 			tdm_value_json(&value->list.values[i], json);
 		tdm_json_array_end(json);
+		break;
+	case TDM_VALUE_MEMBERS:
+	case TDM_VALUE_WRITTEN:
+		tdm_json_object(json);
+		put_members(value, json);
+		tdm_json_object_end(json);
 		break;
 	case TDM_VALUE_TABLE:
 		tdm_table_json(value->table, json);
@@ -469,15 +490,17 @@ void tdm_table_keys(const struct tdm_table *table, const void *row, struct tdm_j
 	for (size_t i = 0; i < table->column_count; i++) {
 		const struct tdm_column *column = &table->columns[i];
 		const struct tdm_field field = { table, row, column, NULL, &scratch };
-		if (is_hidden(table, i) || (column->key == NULL && column->json == NULL))
+		const char *key = column->key != NULL ? column->key : "";
+		size_t len = strlen(key);
+		bool is_spread = len == 0 || key[len - 1] == '.';
+		if (is_hidden(table, i) || (len == 0 && (column->title != NULL || column->flags & TDM_BELOW)))
 			continue;
-		tdm_nested_key(json, &before, column->key != NULL ? column->key : "");
-		if (column->json != NULL) {
-			column->json(&field, json);
-		} else {
-			const struct tdm_value value = tdm_field_value(&field);
+		const struct tdm_value value = tdm_field_value(&field);
+		tdm_nested_key(json, &before, key);
+		if (is_spread)
+			put_members(&value, json);
+		else
 			tdm_value_json(&value, json);
-		}
 	}
 	tdm_nested_key(json, &before, "");
 	tdm_arena_done(&scratch);
@@ -499,12 +522,32 @@ void tdm_table_json(const struct tdm_table *table, struct tdm_json *json)
 	tdm_json_array_end(json);
 }
 
+/* Writes what text shows below the row; all of it belongs to the last cell. */
+static void put_markdown_below(
+	const struct tdm_table *table, const void *row, struct tdm_arena *scratch, struct tdm_buf *out)
+{
+	struct tdm_buf line = { 0 };
+	for (size_t i = 0; i < table->column_count; i++, tdm_buf_clear(&line)) {
+		const struct tdm_column *c = &table->columns[i];
+		const struct tdm_field field = { table, row, c, NULL, scratch };
+		if (c->title != NULL || (c->flags & TDM_BELOW) == 0 || is_hidden(table, i))
+			continue;
+		const struct tdm_value value = tdm_field_value(&field);
+		if (value.type == TDM_VALUE_UNKNOWN)
+			continue;
+		tdm_value_put(&line, &value);
+		tdm_buf_puts(out, "<br>");
+		tdm_markdown_text(out, tdm_buf_str(&line));
+	}
+	tdm_buf_done(&line);
+}
+
 /* Writes the cells of a row or, if `row` is NULL, the titles, on one line. */
 static void put_markdown_line(const struct tdm_table *table, const void *row, struct tdm_buf *out)
 {
 	struct tdm_arena scratch = { 0 };
 	struct tdm_buf cell = { 0 };
-	tdm_buf_putc(out, '|');
+	bool is_first = true;
 	for (size_t i = 0; i < table->column_count; i++, tdm_buf_clear(&cell)) {
 		const struct tdm_column *c = &table->columns[i];
 		const struct tdm_field field = { table, row, c, NULL, &scratch };
@@ -512,19 +555,33 @@ static void put_markdown_line(const struct tdm_table *table, const void *row, st
 			continue;
 		if (row == NULL)
 			tdm_buf_puts(&cell, c->title);
-		else if (c->text != NULL)
-			c->text(&field, &cell);
 		else
 			tdm_field_put(&field, &cell);
 		for (size_t k = 0; row == NULL && k < cell.len; k++)
 			cell.data[k] = cell.data[k] == '\n' ? ' ' : cell.data[k];
-		tdm_buf_putc(out, ' ');
+		tdm_buf_puts(out, is_first ? "| " : " | ");
 		tdm_markdown_text(out, tdm_buf_str(&cell));
-		tdm_buf_puts(out, " |");
+		is_first = false;
 	}
-	tdm_buf_putc(out, '\n');
+	if (row != NULL)
+		put_markdown_below(table, row, &scratch, out);
+	tdm_buf_puts(out, " |\n");
 	tdm_buf_done(&cell);
 	tdm_arena_done(&scratch);
+}
+
+bool tdm_table_is_nested(const struct tdm_table *table)
+{
+	struct tdm_arena scratch = { 0 };
+	bool is_nested = false;
+	for (size_t i = 0; i < tdm_table_shown(table) && !is_nested; i++, tdm_arena_done(&scratch))
+		for (size_t k = 0; k < table->column_count; k++) {
+			const struct tdm_column *c = &table->columns[k];
+			const struct tdm_field field = { table, tdm_table_row_at(table, i), c, NULL, &scratch };
+			is_nested |= may_be_below(c) && !is_hidden(table, k) &&
+				     tdm_field_value(&field).type == TDM_VALUE_TABLE;
+		}
+	return is_nested;
 }
 
 /* Writes the line below the titles, which sets the alignment of columns. */
@@ -540,8 +597,14 @@ static void put_markdown_rule(const struct tdm_table *table, struct tdm_buf *out
 	tdm_buf_putc(out, '\n');
 }
 
-void tdm_table_markdown(const struct tdm_table *table, struct tdm_buf *out)
+void tdm_table_markdown(const struct tdm_table *given, struct tdm_buf *out)
 {
+	struct tdm_table copy = *given, *table = &copy;
+	uint16_t widths[FITTED_MAX];
+	if (table->fits && table->column_count <= FITTED_MAX) {
+		fit(table, NULL, widths); /* finds the columns with numbers */
+		table->fitted = widths;
+	}
 	uint64_t more = tdm_plus(table->count - tdm_table_shown(table), table->dropped);
 	char count[TDM_BYTES_CAP];
 	bool any = false;

@@ -34,7 +34,10 @@ const char *tdm_level_style(enum tdm_level level);
 void tdm_table_json(const struct tdm_table *table, struct tdm_json *json);
 void tdm_table_keys(const struct tdm_table *table, const void *row, struct tdm_json *json);
 
-/* Writes a Markdown table, which is never cut; lines below a row are left out. */
+/* Whether a row owns a table that text shows. */
+bool tdm_table_is_nested(const struct tdm_table *table);
+
+/* Writes a Markdown table, which is never cut; lines below a row become lines of its last cell. */
 void tdm_table_markdown(const struct tdm_table *table, struct tdm_buf *out);
 
 static inline void tdm_json_put_table(struct tdm_json *json, const char *key, const struct tdm_table *table)

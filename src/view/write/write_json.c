@@ -97,3 +97,33 @@ void tdm_write_json(const struct tdm_block *top, struct tdm_json *json)
 	tdm_write_members(top, json);
 	tdm_json_object_end(json);
 }
+
+/* ---- documents ---- */
+
+/* Nesting depth of the members of a part or finding: envelope, document, list, object. */
+enum { MEMBERS_DEPTH = 4 };
+
+static void put_part(const struct tdm_block *part, const char *name, const struct tdm_term *term, struct tdm_buf *out)
+{
+	struct tdm_json json;
+	(void)term;
+	tdm_json_init_keys(&json, out, MEMBERS_DEPTH, true);
+	tdm_json_key(&json, name);
+	tdm_write_json(part, &json);
+}
+
+static void put_finding(
+	const struct tdm_findings *all, const struct tdm_finding *finding, const char *text, struct tdm_buf *out)
+{
+	struct tdm_json json;
+	tdm_json_init_keys(&json, out, MEMBERS_DEPTH, true);
+	tdm_finding_put_members(all, finding, text, &json);
+}
+
+static void put_document(const struct tdm_block *top, const struct tdm_term *term, struct tdm_json *json)
+{
+	(void)term;
+	tdm_write_json(top, json);
+}
+
+const struct tdm_form tdm_form_json = { "json", ".json", 0, put_part, put_finding, put_document };

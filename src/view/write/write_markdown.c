@@ -71,6 +71,8 @@ void tdm_markdown_block(struct tdm_buf *out, struct tdm_str text)
 	fence = fence < 3 ? 3 : fence;
 	while (text.len != 0 && text.ptr[text.len - 1] == '\n')
 		text.len--;
+	while (text.len != 0 && text.ptr[0] == '\n')
+		text = tdm_str_from(text, 1);
 	tdm_buf_fill(out, '`', fence);
 	tdm_buf_puts(out, "text\n");
 	while (text.len != 0) {
@@ -98,78 +100,172 @@ static void put_value(const struct tdm_line *line, struct tdm_buf *out)
 	tdm_buf_done(&text);
 }
 
+/* Writes a blank line, unless there is one or nothing came before. Between two items of a list there is none. */
+static void put_gap(struct tdm_buf *out, bool is_item)
+{
+	size_t line = out->len;
+	if (out->len == 0 || (out->len >= 2 && out->data[out->len - 2] == '\n'))
+		return;
+	while (line > 1 && out->data[line - 2] != '\n')
+		line--;
+	line -= line != 0;
+	if (!is_item || (strncmp(out->data + line, "- ", 2) != 0 && strncmp(out->data + line, "  - ", 4) != 0))
+		tdm_buf_putc(out, '\n');
+}
+
 static void put_line(const struct tdm_line *line, struct tdm_buf *out)
 {
+	bool is_item = line->label != NULL && line->label[0] != '\0';
 	if (line->label == NULL && line->pattern == NULL)
 		return;
-	if (line->label != NULL && line->label[0] != '\0') {
+	put_gap(out, is_item);
+	if (is_item) {
 		tdm_buf_puts(out, "- **");
 		tdm_markdown_text(out, tdm_str_of(line->label));
 		tdm_buf_puts(out, "**: ");
-		put_value(line, out);
-		tdm_buf_putc(out, '\n');
-	} else {
-		tdm_buf_puts(out, "\n");
-		put_value(line, out);
-		tdm_buf_puts(out, "\n\n");
 	}
+	put_value(line, out);
+	tdm_buf_putc(out, '\n');
 }
 
 static void put_heading(const char *title, unsigned level, struct tdm_buf *out)
 {
 	if (title == NULL || title[0] == '\0')
 		return;
-	tdm_buf_putc(out, '\n');
+	put_gap(out, false);
 	tdm_buf_fill(out, '#', level < 6 ? level : 6);
 	tdm_buf_putc(out, ' ');
 	tdm_markdown_text(out, tdm_str_of(title));
-	tdm_buf_puts(out, "\n\n");
+	tdm_buf_putc(out, '\n');
 }
 
-void tdm_write_markdown(const struct tdm_block *top, unsigned level, struct tdm_buf *out)
+/* Writes what needs a fixed-width font. */
+static void put_text_block(
+	const struct tdm_block *block, unsigned level, const struct tdm_term *term, struct tdm_buf *out)
+{
+	struct tdm_block bare = *block;
+	struct tdm_buf text = { 0 };
+	bare.title = NULL;
+	tdm_write_block(&bare, term, &text);
+	if (text.len != 0) {
+		put_heading(block->title, level, out);
+		put_gap(out, false);
+		tdm_markdown_block(out, tdm_buf_str(&text));
+	}
+	tdm_buf_done(&text);
+}
+
+/* Tables that rows own have no place in a Markdown table. */
+static void put_table(const struct tdm_block *block, unsigned level, const struct tdm_term *term, struct tdm_buf *out)
+{
+	if (tdm_table_is_nested(&block->table)) {
+		put_text_block(block, level, term, out);
+		return;
+	}
+	put_heading(block->title, level, out);
+	put_gap(out, false);
+	tdm_table_markdown(&block->table, out);
+}
+
+static void put_detail(const struct tdm_details *details, struct tdm_str text)
+{
+	tdm_buf_puts(details->out, "  - ");
+	tdm_markdown_text(details->out, text);
+	tdm_buf_putc(details->out, '\n');
+}
+
+/* Each row is an item of a list, because a table cannot be part of one. */
+static void put_rows(const struct tdm_details *details, const char *label, const struct tdm_table *table)
+{
+	struct tdm_buf text = { 0 };
+	struct tdm_table own = *table;
+	struct tdm_term term = *details->term;
+	term.folds = false;
+	own.has_no_head = label != NULL;
+	tdm_table_text(&own, &term, &text);
+	struct tdm_str rest = tdm_buf_str(&text);
+	if (label != NULL)
+		put_detail(details, tdm_str_of(label));
+	while (rest.len != 0)
+		put_detail(details, tdm_str_trim(tdm_str_take_line(&rest)));
+	tdm_buf_done(&text);
+}
+
+static void put_advice(const struct tdm_details *details, const struct tdm_advice *advice)
+{
+	struct tdm_buf text = { 0 };
+	tdm_buf_printf(&text, "-> %s", advice->text);
+	put_detail(details, tdm_buf_str(&text));
+	tdm_buf_clear(&text);
+	tdm_buf_printf(&text, "$ %s", advice->command != NULL ? advice->command : "");
+	if (advice->command != NULL)
+		put_detail(details, tdm_buf_str(&text));
+	tdm_buf_done(&text);
+}
+
+static void put_finding(const struct tdm_shown_findings *shown, const struct tdm_finding *finding,
+	const struct tdm_term *term, struct tdm_buf *out)
+{
+	struct tdm_buf line = { 0 };
+	tdm_finding_put_line(&shown->list, finding, true, &line);
+	put_gap(out, true);
+	tdm_buf_printf(out, "- **%s** ", tdm_severity_name((enum tdm_severity)finding->severity));
+	tdm_markdown_text(out, tdm_buf_str(&line));
+	tdm_buf_putc(out, '\n');
+	tdm_buf_done(&line);
+	tdm_finding_give(&shown->list, finding,
+		&(struct tdm_details){ put_detail, put_rows, put_advice, term, out, shown->is_whole });
+}
+
+void tdm_write_markdown(const struct tdm_block *top, unsigned level, const struct tdm_term *term, struct tdm_buf *out)
 {
 	for (const struct tdm_block *block = top->first; block != NULL; block = block->next) {
-		if (block->is_data_only)
+		if (!tdm_block_shows(block))
 			continue;
 		switch ((enum tdm_block_type)block->type) {
 		case TDM_BLOCK_GROUP:
 		case TDM_BLOCK_LIST:
 			put_heading(block->title, level, out);
-			tdm_write_markdown(block, level + (block->title != NULL), out);
+			tdm_write_markdown(block, level + (block->title != NULL), term, out);
 			break;
 		case TDM_BLOCK_LINE:
 		case TDM_BLOCK_NOTE:
 			put_line(&block->line, out);
 			break;
 		case TDM_BLOCK_TABLE:
-			put_heading(block->table.count != 0 ? block->title : NULL, level, out);
-			tdm_buf_puts(out, block->table.count != 0 && block->title == NULL ? "\n" : "");
-			tdm_table_markdown(&block->table, out);
+			put_table(block, level, term, out);
 			break;
 		case TDM_BLOCK_FINDINGS:
-			put_heading(block->findings.list.count != 0 ? block->title : NULL, level, out);
-			struct tdm_buf line = { 0 };
-			for (size_t i = 0; i < block->findings.list.count; i++, tdm_buf_clear(&line)) {
-				const struct tdm_finding *finding = &block->findings.list.list[i];
-				if (finding->severity == TDM_FINDING_OK && !block->findings.shows_fine)
-					continue;
-				tdm_finding_put_line(&block->findings.list, finding, true, &line);
-				tdm_buf_printf(
-					out, "- **%s** ", tdm_severity_name((enum tdm_severity)finding->severity));
-				tdm_markdown_text(out, tdm_buf_str(&line));
-				tdm_buf_putc(out, '\n');
-			}
-			tdm_buf_done(&line);
+			put_heading(block->title, level, out);
+			tdm_findings_give(&block->findings, put_finding, "- ", term, out);
 			break;
 		case TDM_BLOCK_WRITTEN:
-			put_heading(block->title, level, out);
-			if (block->written->len != 0)
-				tdm_markdown_block(out, tdm_buf_str(block->written));
+			put_gap(out, false);
+			tdm_buf_add(out, block->written->data, block->written->len);
 			break;
 		case TDM_BLOCK_L1_MAP:
 		case TDM_BLOCK_DRAWING:
-		case TDM_BLOCK_CHART: /* a line of marks needs a fixed-width font; the figures are in tables */
+		case TDM_BLOCK_CHART:
+			put_text_block(block, level, term, out);
 			break;
 		}
 	}
 }
+
+/* ---- documents ---- */
+
+enum { DOCUMENT_WIDTH = 100, DOCUMENT_LEVEL = 1, PART_LEVEL = 3 };
+
+static void put_part(const struct tdm_block *part, const char *name, const struct tdm_term *term, struct tdm_buf *out)
+{
+	(void)name;
+	tdm_write_markdown(part, PART_LEVEL, term, out);
+}
+
+static void put_document(const struct tdm_block *top, const struct tdm_term *term, struct tdm_json *json)
+{
+	put_heading(top->title, DOCUMENT_LEVEL, json->out);
+	tdm_write_markdown(top, DOCUMENT_LEVEL + 1, term, json->out);
+}
+
+const struct tdm_form tdm_form_markdown = { "markdown", ".md", DOCUMENT_WIDTH, put_part, NULL, put_document };

@@ -176,6 +176,22 @@ static void put_written(const struct page *page, const struct tdm_block *block)
 
 /* ---- groups ---- */
 
+bool tdm_block_shows(const struct tdm_block *block)
+{
+	if (block->is_data_only)
+		return false;
+	if (block->type == TDM_BLOCK_TABLE || block->type == TDM_BLOCK_CHART)
+		return block->table.count != 0;
+	if (block->type == TDM_BLOCK_FINDINGS)
+		return block->findings.list.count != 0;
+	if (block->type > TDM_BLOCK_LIST)
+		return true;
+	for (const struct tdm_block *b = block->first; b != NULL; b = b->next)
+		if (tdm_block_shows(b))
+			return true;
+	return false;
+}
+
 static void put_block(const struct page *page, const struct tdm_block *block);
 
 /* All labels of a group have the same width. */
@@ -190,26 +206,10 @@ static void put_members(const struct page *page, const struct tdm_block *group)
 		put_block(&own, block);
 }
 
-static bool shows_something(const struct tdm_block *block)
-{
-	if (block->is_data_only)
-		return false;
-	if (block->type == TDM_BLOCK_TABLE || block->type == TDM_BLOCK_CHART)
-		return block->table.count != 0;
-	if (block->type == TDM_BLOCK_FINDINGS)
-		return block->findings.list.count != 0;
-	if (block->type > TDM_BLOCK_LIST)
-		return true;
-	for (const struct tdm_block *b = block->first; b != NULL; b = b->next)
-		if (shows_something(b))
-			return true;
-	return false;
-}
-
 static void put_group(const struct page *page, const struct tdm_block *block)
 {
 	struct page inner = *page;
-	if (!shows_something(block))
+	if (!tdm_block_shows(block))
 		return;
 	if (block->title != NULL && !block->is_quiet) {
 		put_gap(page);
@@ -223,7 +223,7 @@ static void put_block(const struct page *page, const struct tdm_block *block)
 {
 	if (block->is_data_only)
 		return;
-	if (block->is_apart && shows_something(block))
+	if (block->is_apart && tdm_block_shows(block))
 		put_gap(page);
 	switch ((enum tdm_block_type)block->type) {
 	case TDM_BLOCK_GROUP:
@@ -278,3 +278,22 @@ void tdm_write_text(const struct tdm_block *top, const struct tdm_term *term, st
 	put_members(&page, top);
 	put_notes(&page, top);
 }
+
+void tdm_write_block(const struct tdm_block *block, const struct tdm_term *term, struct tdm_buf *out)
+{
+	const struct page page = { term, out, 0, LABEL_COLUMNS };
+	put_block(&page, block);
+}
+
+static void put_part(const struct tdm_block *part, const char *name, const struct tdm_term *term, struct tdm_buf *out)
+{
+	(void)name;
+	tdm_write_text(part, term, out);
+}
+
+static void put_document(const struct tdm_block *top, const struct tdm_term *term, struct tdm_json *json)
+{
+	tdm_write_text(top, term, json->out);
+}
+
+const struct tdm_form tdm_form_text = { "text", ".txt", 0, put_part, NULL, put_document };

@@ -32,7 +32,7 @@ static void the_worst_come_first_then_the_order_of_parts(void **state)
 {
 	struct tdm_digest digest;
 	(void)state;
-	tdm_digest_init(&digest, TDM_DIGEST_TEXT);
+	tdm_digest_init(&digest, &tdm_form_text);
 	assert_non_null(tdm_digest_begin(&digest, "info", "a"));
 	find(&digest, TDM_FINDING_INFO, "a");
 	find(&digest, TDM_FINDING_WARNING, "b");
@@ -41,7 +41,7 @@ static void the_worst_come_first_then_the_order_of_parts(void **state)
 	find(&digest, TDM_FINDING_BROKEN, "c");
 	find(&digest, TDM_FINDING_WARNING, "d");
 	find(&digest, TDM_FINDING_BROKEN, "e");
-	tdm_digest_show(&digest, &(struct tdm_term){ .width = 80 });
+	tdm_digest_show(&digest);
 	expect_order(&digest, "cebda");
 	assert_int_equal(digest.findings[0].part->number, 2);
 	assert_int_equal(digest.findings[2].part->number, 1);
@@ -57,7 +57,7 @@ static void a_part_that_shows_nothing_leaves_only_its_reasons(void **state)
 {
 	struct tdm_digest digest;
 	(void)state;
-	tdm_digest_init(&digest, TDM_DIGEST_TEXT);
+	tdm_digest_init(&digest, &tdm_form_text);
 	assert_non_null(tdm_digest_begin(&digest, "info", "good"));
 	find(&digest, TDM_FINDING_WARNING, "a");
 	struct tdm_digest_part *part = tdm_digest_begin(&digest, "info", "bad");
@@ -80,7 +80,7 @@ static void a_gap_is_a_failure_only_if_it_says_so(void **state)
 {
 	struct tdm_digest digest;
 	(void)state;
-	tdm_digest_init(&digest, TDM_DIGEST_TEXT);
+	tdm_digest_init(&digest, &tdm_form_text);
 	tdm_digest_gap(&digest, "twin", "named before", false);
 	assert_false(tdm_digest_has_failures(&digest));
 	tdm_digest_gap(&digest, "file", "cannot be read", true);
@@ -93,7 +93,7 @@ static void findings_beyond_the_limit_are_counted(void **state)
 	struct tdm_digest digest;
 	struct tdm_buf out;
 	(void)state;
-	tdm_digest_init(&digest, TDM_DIGEST_TEXT);
+	tdm_digest_init(&digest, &tdm_form_text);
 	tdm_buf_init(&out);
 	assert_non_null(tdm_digest_begin(&digest, "log", "many"));
 	for (int i = 0; i < TDM_DIGEST_FINDINGS + 7; i++)
@@ -101,7 +101,7 @@ static void findings_beyond_the_limit_are_counted(void **state)
 	assert_int_equal(digest.finding_count, TDM_DIGEST_FINDINGS);
 	assert_int_equal(digest.counts[TDM_FINDING_BROKEN], TDM_DIGEST_FINDINGS + 7);
 	const struct tdm_term term = { .width = 80 };
-	tdm_write_text(tdm_digest_show(&digest, &term), &term, &out);
+	tdm_write_text(tdm_digest_show(&digest), &term, &out);
 	assert_non_null(strstr(out.data, "and 9,957 more\n"));
 	tdm_buf_done(&out);
 	tdm_digest_done(&digest);
@@ -113,10 +113,10 @@ static void fill(struct tdm_digest *digest)
 	struct tdm_findings found = { 0 };
 	struct tdm_digest_part *part = tdm_digest_begin(digest, "info", "a|b");
 	assert_non_null(part);
-	if (digest->form == TDM_DIGEST_JSON)
-		tdm_json_put_u64(&part->json, "info", 7);
-	else
-		tdm_buf_puts(&part->body, "body\n");
+	struct tdm_result *result = tdm_result_new();
+	tdm_fact(&result->top, "Body", "body", tdm_value_count(7));
+	tdm_digest_result(digest, &result->top, &(struct tdm_term){ .width = 40, .folds = true });
+	tdm_result_free(result);
 	tdm_digest_say(part, tdm_str_of("line 3 is damaged"));
 	tdm_findings_remark(&found, TDM_FINDING_WARNING, "too_large", "Label");
 	tdm_findings_figure(&found, "count", TDM_UNIT_COUNT, 3);
@@ -132,21 +132,23 @@ static void text_has_findings_then_parts_then_gaps(void **state)
 	struct tdm_digest digest;
 	struct tdm_buf out;
 	(void)state;
-	tdm_digest_init(&digest, TDM_DIGEST_TEXT);
+	tdm_digest_init(&digest, &tdm_form_text);
 	tdm_buf_init(&out);
 	fill(&digest);
 	const struct tdm_term term = { .width = 40, .folds = true };
-	tdm_write_text(tdm_digest_show(&digest, &term), &term, &out);
+	tdm_write_text(tdm_digest_show(&digest), &term, &out);
 	assert_string_equal(out.data, "Report         0 errors, 1 warning, 0\n"
 				      "               notes in 1 part\n"
 				      "Left out       1, listed at the end with\n"
 				      "               the reason\n"
 				      "\n"
+				      "Findings\n"
 				      "severity part finding\n"
 				      "warning     1 Label: it <is> large\n"
 				      "              -> remove it\n"
 				      "              $ rm *\n"
 				      "\n"
+				      "Parts\n"
 				      "part  command  about  errors  warnings\n"
 				      "   1  info     a|b         0         1\n"
 				      "part  notes\n"
@@ -154,7 +156,7 @@ static void text_has_findings_then_parts_then_gaps(void **state)
 				      "\n"
 				      "-- 1. info a|b -------------------------\n"
 				      "\n"
-				      "body\n"
+				      "Body           7\n"
 				      "\n"
 				      "Could not be used\n"
 				      "  line 3 is damaged\n"
@@ -172,13 +174,13 @@ static void json_has_the_keys_of_parts_and_findings(void **state)
 	struct tdm_buf out;
 	struct tdm_json json;
 	(void)state;
-	tdm_digest_init(&digest, TDM_DIGEST_JSON);
+	tdm_digest_init(&digest, &tdm_form_json);
 	tdm_buf_init(&out);
 	fill(&digest);
 	tdm_json_init(&json, &out);
 	tdm_json_object(&json);
 	tdm_json_key(&json, "report");
-	tdm_write_json(tdm_digest_show(&digest, &(struct tdm_term){ .width = 80 }), &json);
+	tdm_write_json(tdm_digest_show(&digest), &json);
 	tdm_json_object_end(&json);
 	assert_string_equal(out.data, "{\n"
 				      "  \"report\": {\n"
@@ -229,7 +231,9 @@ static void json_has_the_keys_of_parts_and_findings(void **state)
 				      "        \"messages\": [\n"
 				      "          \"line 3 is damaged\"\n"
 				      "        ],\n"
-				      "        \"info\": 7\n"
+				      "        \"info\": {\n"
+				      "          \"body\": 7\n"
+				      "        }\n"
 				      "      }\n"
 				      "    ],\n"
 				      "    \"not_reported\": [\n"
@@ -250,22 +254,24 @@ static void markdown_escapes_everything(void **state)
 	struct tdm_digest digest;
 	struct tdm_buf out;
 	(void)state;
-	tdm_digest_init(&digest, TDM_DIGEST_MARKDOWN);
+	tdm_digest_init(&digest, &tdm_form_markdown);
 	tdm_buf_init(&out);
 	fill(&digest);
-	tdm_write_markdown(tdm_digest_show(&digest, &(struct tdm_term){ .width = 80 }), 2, &out);
-	assert_string_equal(out.data, "- **Report**: 0 errors, 1 warning, 0 notes in 1 part\n"
+	struct tdm_json json;
+	tdm_json_init(&json, &out);
+	digest.form->document(tdm_digest_show(&digest), &(struct tdm_term){ .width = 80 }, &json);
+	assert_string_equal(out.data, "# Tidemark report\n\n- **Report**: 0 errors, 1 warning, 0 notes in 1 part\n"
 				      "- **Left out**: 1, listed at the end with the reason\n"
 				      "\n## Findings\n\n"
-				      "| severity | where | finding | what to do |\n"
-				      "|---|---|---|---|\n"
-				      "| warning | 1: info a\\|b | Label: it &lt;is&gt; large | remove it: rm \\* |\n"
+				      "| severity | part | finding |\n"
+				      "|---|---:|---|\n"
+				      "| warning | 1 | Label: it &lt;is&gt; large<br>-&gt; remove it<br>\\$ rm \\* |\n"
 				      "\n## Parts\n\n"
 				      "| part | command | about | errors | warnings | notes |  |\n"
 				      "|---:|---|---|---:|---:|---:|---|\n"
 				      "| 1 | info | a\\|b | 0 | 1 | 0 | incomplete |\n"
 				      "\n## 1. info a\\|b\n\n"
-				      "```text\nbody\n```\n"
+				      "- **Body**: 7\n"
 				      "\n## Could not be used\n\n\n"
 				      "line 3 is damaged\n\n"
 				      "\n## Not in this report\n\n"

@@ -122,24 +122,27 @@ static void numbers_are_never_cut(void **state)
 	expect_text(&table, &term, "size wait of    site\n3145728 1500000 2400.7% a...\nunknown    7 2400.7% -\n");
 }
 
-static void put_words(const struct tdm_field *field, struct tdm_buf *out)
+static struct tdm_value get_words(const struct tdm_field *field)
 {
-	tdm_buf_puts(out, field->table->context);
+	return tdm_value_text(field->table->context);
 }
 
-static void put_pair(const struct tdm_field *field, struct tdm_json *json)
+static struct tdm_value get_pair(const struct tdm_field *field)
 {
-	tdm_json_put_u64(json, "x", (uint64_t)field->column->arg);
-	tdm_json_put_u64(json, "y", 2);
+	return tdm_field_members(field,
+		TDM_VALUES({ "x", tdm_value_number((uint64_t)field->column->arg) }, { "y", tdm_value_text(NULL) }));
 }
 
 static void cells_that_do_not_fit(void **state)
 {
 	static const char words[] = "one two three\tfour five six seven eight nine ten";
 	struct tdm_column columns[] = {
-		{ "A title", .text = put_words, .width = 8 },
+		{ "A title", .get = get_words, .width = 8 },
 		{ "second", "name", ROW(name), .width = 6, .flags = TDM_WHOLE, .before = 2 },
-		{ "the\nrest", .text = put_words, .flags = TDM_WRAP, .json = put_pair, .arg = 1 },
+		{ "the\nrest", .get = get_words, .flags = TDM_WRAP },
+		{ NULL, NULL, .get = get_pair, .arg = 1 },
+		{ NULL, "in.pair", .get = get_pair, .arg = 2 },
+		{ NULL, "in.", .get = get_pair, .arg = 3 },
 	};
 	struct tdm_table table = { TDM_COLUMNS(columns), &known, sizeof known, 1, .gap = 1, .context = words };
 	const struct tdm_term narrow = { .width = 40 }, coloured = { .width = 40, .colour = true };
@@ -150,7 +153,8 @@ static void cells_that_do_not_fit(void **state)
 		"one t...   matmul one two three four\n"
 		"                  five six seven eight\n"
 		"                  nine ten\n");
-	expect_json(&table, "[{\"name\": \"matmul\",\"x\": 1,\"y\": 2}]\n");
+	expect_json(&table, "[{\"name\": \"matmul\",\"x\": 1,\"y\": null,"
+			    "\"in\": {\"pair\": {\"x\": 2,\"y\": null},\"x\": 3,\"y\": null}}]\n");
 	columns[2].flags = TDM_REST;
 	table.hidden = 1;
 	expect_text(&table, &coloured,
@@ -196,11 +200,17 @@ static struct tdm_value get_alarm(const struct tdm_field *field)
 	return tdm_value_level(cores, cores.number > 100 ? TDM_LEVEL_DANGER : TDM_LEVEL_PLAIN);
 }
 
-static void put_below(const struct tdm_field *field, struct tdm_buf *out)
+static struct tdm_value get_below(const struct tdm_field *field)
 {
-	const struct place *place = field->row;
-	if (place->owner == NULL)
-		tdm_buf_puts(out, "nobody's\n");
+	return tdm_value_text(((const struct place *)field->row)->owner == NULL ? field->table->context : NULL);
+}
+
+static void expect_markdown(const struct tdm_table *table, const char *wanted)
+{
+	struct tdm_buf out = { 0 };
+	tdm_table_markdown(table, &out);
+	assert_string_equal(tdm_buf_str(&out).ptr, wanted);
+	tdm_buf_done(&out);
 }
 
 #define PLACE(member) TDM_MEMBER(struct place, member)
@@ -211,20 +221,34 @@ static void rows_that_point_elsewhere(void **state)
 {
 	static const struct tdm_column columns[] = {
 		{ "i", "index", TDM_INDEX, .width = 1 },
-		{ "cores", "cores", PLACE(cores), .width = 5, .get = get_alarm, .below = put_below },
+		{ "cores", "cores", PLACE(cores), .width = 5, .get = get_alarm },
 		{ "pid", "pid", OWNER(pid), .width = 3 },
 		{ "user", "user", OWNER(user), TDM_KNOWN_IF(struct owner, has_user), .width = 4 },
+		{ NULL, NULL, .get = get_below, .flags = TDM_BELOW, .before = 2 },
+		{ NULL, NULL, .get = get_below, .flags = TDM_BELOW | TDM_WHOLE, .before = 1 },
 	};
+	static const char words[] = "nobody's, because nobody has <said> to whom they belong";
+	const struct tdm_term narrow = { .width = 40 };
 	const struct owner known_owner = { 42, 1, 7 }, other = { 43, 0, 8 };
 	const struct place places[] = { { 64, &known_owner }, { 0, &known_owner }, { 65535, &other }, { 1, NULL } };
-	struct tdm_table table = { TDM_COLUMNS(columns), places, sizeof *places, 4, .gap = 1, .skip = skip_empty };
+	struct tdm_table table = { TDM_COLUMNS(columns), places, sizeof *places, 4, .gap = 1, .skip = skip_empty,
+		.context = words };
 	(void)state;
-	expect_text(&table, &term,
+	expect_text(&table, &narrow,
 		"i cores pid user\n"
 		"0    64  42    7\n"
 		"2 65535  43    -\n"
 		"3     1   -    -\n"
-		"nobody's\n");
+		"  nobody's, because nobody has <said> to\n"
+		"  whom they belong\n"
+		" nobody's, because nobody has <said> to whom they belong\n");
+	assert_false(tdm_table_is_nested(&table));
+	expect_markdown(&table, "| i | cores | pid | user |\n"
+				"|---:|---:|---:|---:|\n"
+				"| 0 | 64 | 42 | 7 |\n"
+				"| 2 | 65535 | 43 | - |\n"
+				"| 3 | 1 | - | -<br>nobody's, because nobody has &lt;said&gt; to whom they belong"
+				"<br>nobody's, because nobody has &lt;said&gt; to whom they belong |\n");
 	expect_json(&table, "[{\"index\": 0,\"cores\": 64,\"pid\": 42,\"user\": 7},"
 			    "{\"index\": 2,\"cores\": 65535,\"pid\": 43,\"user\": null},"
 			    "{\"index\": 3,\"cores\": 1,\"pid\": null,\"user\": null}]\n");
@@ -238,6 +262,32 @@ static void rows_that_point_elsewhere(void **state)
 	table.rows = &places[1];
 	expect_text(&table, &term, "");
 	expect_json(&table, "[]\n");
+}
+
+static struct tdm_value get_own_table(const struct tdm_field *field)
+{
+	static const struct tdm_column columns[] = { { "pid", "pid", TDM_MEMBER(struct owner, pid) } };
+	const struct owner *owner = ((const struct place *)field->row)->owner;
+	return owner == NULL ? tdm_value_text(NULL) : tdm_field_table(field, TDM_TABLE_OF(columns, owner, 1));
+}
+
+static void a_row_may_own_a_table(void **state)
+{
+	static const struct tdm_column columns[] = {
+		{ "cores", "cores", PLACE(cores), .width = 5 },
+		{ NULL, "owner", .get = get_own_table },
+		{ NULL, NULL, .get = get_own_table, .flags = TDM_BELOW, .before = 3 },
+	};
+	const struct owner owner = { 42, 1, 7 };
+	const struct place places[] = { { 64, NULL }, { 2, &owner } };
+	struct tdm_table table = TDM_TABLE_OF(columns, places, 2);
+	(void)state;
+	expect_text(&table, &term, "cores\n   64\n    2\n   pid\n   42\n");
+	expect_json(&table, "[{\"cores\": 64,\"owner\": null},{\"cores\": 2,\"owner\": [{\"pid\": 42}]}]\n");
+	assert_true(tdm_table_is_nested(&table));
+	table.hidden = 1 << 2; /* JSON alone shows the table */
+	expect_text(&table, &term, "cores\n   64\n    2\n");
+	assert_false(tdm_table_is_nested(&table));
 }
 
 static void sizes_of_a_row_or_of_a_column_have_one_unit(void **state)
@@ -304,6 +354,7 @@ int main(void)
 		cmocka_unit_test(rows_that_are_not_shown_are_counted),
 		cmocka_unit_test(sizes_of_a_row_or_of_a_column_have_one_unit),
 		cmocka_unit_test(rows_that_point_elsewhere),
+		cmocka_unit_test(a_row_may_own_a_table),
 		cmocka_unit_test(wide_tables_go_on_below),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
