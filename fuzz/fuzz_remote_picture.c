@@ -1,6 +1,6 @@
 /*
  * Fuzz the reader of other machines' pictures. Exercises: base/json_walk.c, live/remote/remote_picture.c,
- * live/remote/picture_shape.c, view/rows/picture_json.c, view/rows/status_report.c.
+ * live/remote/picture_shape.c, view/rows/picture_json.c, view/rows/status_result.c.
  *
  * Properties: a refusal has a reason; a picture that is read is valid, can be shown, and can be written and read again,
  * which gives the same text.
@@ -11,7 +11,7 @@
 #include "../tests/unit/picture_valid.h"
 #include "fuzz_check.h"
 #include "view/rows/picture_json.h"
-#include "view/rows/status_report.h"
+#include "view/rows/status_result.h"
 #include "view/write/write.h"
 #include "live/remote/remote_picture.h"
 

@@ -4,7 +4,7 @@
 
 #include "picture_valid.h"
 #include "picture_make.h"
-#include "view/rows/status_report.h"
+#include "view/rows/status_result.h"
 #include "view/write/write.h"
 
 static inline void render_as(struct make *make, struct tdm_status_report report, struct tdm_buf *out)

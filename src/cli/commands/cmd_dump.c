@@ -4,7 +4,7 @@
 #include "cli/inputs/ledgers.h"
 #include "cli/options/options.h"
 #include "ledger/archive/archive.h"
-#include "view/rows/live_report.h"
+#include "view/rows/live_result.h"
 #include "view/chart/result_charts.h"
 #include "live/runtime/server_wire.h"
 #include "model/result/result.h"

@@ -5,7 +5,7 @@
 #include "cli/inputs/ledgers.h"
 #include "cli/options/options.h"
 #include "model/result/result.h"
-#include "view/rows/live_report.h"
+#include "view/rows/live_result.h"
 
 /* A daemon takes a picture every half second, so more frequent requests show nothing new. */
 enum { REMOTE_INTERVAL_MS = 500 };

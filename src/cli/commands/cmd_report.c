@@ -23,7 +23,7 @@
 #include "live/join/state.h"
 #include "scan/scan.h"
 #include "view/chart/result_charts.h"
-#include "view/rows/status_report.h"
+#include "view/rows/status_result.h"
 #include "view/write/digest.h"
 #include "view/write/write.h"
 

@@ -15,7 +15,7 @@
 #include "cli/commands/preload_path.h"
 #include "ledger/layout/ledger_file.h"
 #include "ledger/archive/archive.h"
-#include "view/rows/live_report.h"
+#include "view/rows/live_result.h"
 #include "input/elf/elf_file.h"
 #include "live/host/proc_facts.h"
 #include "model/result/result.h"

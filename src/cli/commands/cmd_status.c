@@ -6,7 +6,7 @@
 #include "cli/inputs/ledgers.h"
 #include "cli/options/options.h"
 #include "cli/commands/ticker.h"
-#include "view/rows/status_report.h"
+#include "view/rows/status_result.h"
 #include "view/write/write.h"
 
 #include <errno.h>

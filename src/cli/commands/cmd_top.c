@@ -5,8 +5,8 @@
 #include "cli/inputs/ledgers.h"
 #include "cli/options/options.h"
 #include "cli/commands/ticker.h"
-#include "view/rows/stack_report.h"
-#include "view/rows/status_report.h"
+#include "view/rows/stack_rows.h"
+#include "view/rows/status_result.h"
 #include "view/write/write.h"
 #include "tui/app/app.h"
 

@@ -5,7 +5,7 @@
 #include "cli/options/cmd.h"
 #include "analyze/leaks/leaks.h"
 #include "cli/options/options.h"
-#include "view/rows/live_report.h"
+#include "view/rows/live_result.h"
 #include "live/join/state.h"
 #include "live/remote/fleet.h"
 

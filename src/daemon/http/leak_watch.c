@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "daemon/http/http.h"
-#include "view/rows/live_report.h"
+#include "view/rows/live_result.h"
 #include "view/write/write.h"
 
 #include <stdlib.h>

@@ -7,9 +7,9 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "tidemark_version.h"
-#include "view/rows/live_report.h"
+#include "view/rows/live_result.h"
 #include "view/rows/picture_json.h"
-#include "view/rows/status_report.h"
+#include "view/rows/status_result.h"
 #include "view/write/write.h"
 
 #include <arpa/inet.h>

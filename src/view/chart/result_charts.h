@@ -10,7 +10,7 @@
 #include "analyze/pressure/pressure.h"
 #include "analyze/report/operation_memory.h"
 #include "view/chart/plot.h"
-#include "view/rows/live_report.h"
+#include "view/rows/live_result.h"
 
 enum tdm_info_chart { TDM_INFO_CHART_NONE, TDM_INFO_CHART_DRAM, TDM_INFO_CHART_L1, TDM_INFO_CHART_CORES };
 

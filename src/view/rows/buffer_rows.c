@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "view/rows/live_report.h"
+#include "view/rows/live_result.h"
 #include "view/write/write.h"
 
 /* ---- pace ---- */

@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "view/write/table.h"
-#include "view/rows/stack_report.h"
+#include "view/rows/stack_rows.h"
 #include "live/remote/picture_shape.h"
 
 #include <stdio.h>

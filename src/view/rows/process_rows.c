@@ -11,7 +11,7 @@
 #include "base/number.h"
 #include "model/result/result.h"
 #include "view/rows/device_rows.h"
-#include "view/rows/live_report.h"
+#include "view/rows/live_result.h"
 
 /* ---- use of the host ---- */
 

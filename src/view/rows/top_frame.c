@@ -13,7 +13,7 @@
 #include "base/units.h"
 #include "model/card/card.h"
 #include "view/rows/device_rows.h"
-#include "view/rows/status_report.h"
+#include "view/rows/status_result.h"
 #include "view/write/cell.h"
 
 #include <inttypes.h>

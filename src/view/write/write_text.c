@@ -1,6 +1,6 @@
 /* Results as text: labelled lines, tables, one line for each series of a chart, findings, notes at the end. */
 #include "base/buf.h"
-#include "view/rows/live_report.h"
+#include "view/rows/live_result.h"
 #include "view/write/cell.h"
 #include "view/write/table.h"
 #include "view/write/write.h"

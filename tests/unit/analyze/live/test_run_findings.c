@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "picture_make.h"
 #include "model/result/result.h"
-#include "view/rows/live_report.h"
+#include "view/rows/live_result.h"
 #include "view/write/write.h"
 
 struct world {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "view/rows/stack_report.h"
+#include "view/rows/stack_rows.h"
 
 enum { PROCESSES = TDM_STACK_SYMBOLS + 2 };
 

@@ -11,7 +11,7 @@
 
 #include "picture_make.h"
 #include "view/rows/device_rows.h"
-#include "view/rows/status_report.h"
+#include "view/rows/status_result.h"
 #include "view/write/write.h"
 
 /* As they stand in the recipes. */

@@ -4,7 +4,7 @@
  * The site of a stack is its innermost frame outside the tracking library, the runtime and the C++ library, so it names
  * the code that requested the buffer. Only function signatures are compared, not files or lines.
  */
-#include "view/rows/stack_report.h"
+#include "view/rows/stack_rows.h"
 #include "model/result/columns.h"
 #include "base/clock.h"
 #include "view/write/cell.h"

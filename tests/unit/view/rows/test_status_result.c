@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "view/rows/device_rows.h"
-#include "view/rows/status_report.h"
+#include "view/rows/status_result.h"
 #include "status_render.h"
 
 static const char full_text[] = "tidemark VERSION, 2027-01-15 08:00:00: 1 device, 1 process\n"

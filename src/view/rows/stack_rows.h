@@ -1,6 +1,6 @@
 /* Call stacks of the buffers in a picture, with functions and lines. */
-#ifndef TDM_VIEW_STACK_REPORT_H
-#define TDM_VIEW_STACK_REPORT_H
+#ifndef TDM_VIEW_STACK_ROWS_H
+#define TDM_VIEW_STACK_ROWS_H
 
 #include "base/arena.h"
 #include "base/buf.h"

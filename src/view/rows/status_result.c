@@ -7,7 +7,7 @@
  * snapshots can read it. Additional objects called "memory" contain bytes as numbers. Values found only in the card's
  * registers are unknown, because the card is never opened.
  */
-#include "view/rows/status_report.h"
+#include "view/rows/status_result.h"
 #include "analyze/live/run_findings.h"
 #include "base/arena.h"
 #include "base/err.h"

@@ -10,7 +10,7 @@
 #include "base/units.h"
 #include "model/result/result.h"
 #include "view/rows/device_rows.h"
-#include "view/rows/live_report.h"
+#include "view/rows/live_result.h"
 #include "view/write/cell.h"
 #include "view/write/table.h"
 

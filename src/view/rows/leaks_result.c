@@ -1,8 +1,8 @@
 /* Leaks as a result for text and JSON. */
 #include "analyze/leaks/leaks.h"
 #include "model/result/result.h"
-#include "view/rows/live_report.h"
-#include "view/rows/stack_report.h"
+#include "view/rows/live_result.h"
+#include "view/rows/stack_rows.h"
 
 /* Few people read more findings, and a program may end with thousands of unfreed buffer names. */
 enum { FINDINGS_SHOWN = 50 };

@@ -2,8 +2,8 @@
  * `tidemark status`, and the plain frames of `tidemark top`: all devices and processes at one moment, as blocks of a
  * result. All data in a report is borrowed until the result is freed.
  */
-#ifndef TDM_VIEW_STATUS_REPORT_H
-#define TDM_VIEW_STATUS_REPORT_H
+#ifndef TDM_VIEW_STATUS_RESULT_H
+#define TDM_VIEW_STATUS_RESULT_H
 
 #include "base/term.h"
 #include "live/host/host.h"

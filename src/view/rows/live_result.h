@@ -1,7 +1,7 @@
 /* Results about the memory of processes, for `dump`, `run` and `leaks`. They are made from a picture only, never
  * directly from a source. */
-#ifndef TDM_VIEW_LIVE_REPORT_H
-#define TDM_VIEW_LIVE_REPORT_H
+#ifndef TDM_VIEW_LIVE_RESULT_H
+#define TDM_VIEW_LIVE_RESULT_H
 
 #include "analyze/live/device_map.h"
 #include "analyze/live/live_buffers.h"
@@ -95,7 +95,7 @@ void tdm_live_show_sizes(struct tdm_block *in, const struct tdm_picture *picture
 struct tdm_value tdm_runtime_members(
 	const struct tdm_field *field, const struct tdm_picture *picture, const struct tdm_holding *holding);
 
-/* ---- maps: where buffers are on each device (map_report.c) ---- */
+/* ---- maps: where buffers are on each device (map_result.c) ---- */
 
 /*
  * The running processes on a device share its memory, so they share one map. An ended process has its own map, because

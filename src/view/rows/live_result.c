@@ -4,7 +4,7 @@
  * sites or findings. Rows point into the picture or are written into one `struct row` at a time, so long lists need no
  * memory. Symbolizers live as long as the result.
  */
-#include "view/rows/live_report.h"
+#include "view/rows/live_result.h"
 #include "model/result/result.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "analyze/live/live_buffers.h"
 #include "analyze/live/run_findings.h"
 #include "view/rows/device_rows.h"
-#include "view/rows/stack_report.h"
+#include "view/rows/stack_rows.h"
 #include "view/write/cell.h"
 #include "view/write/table.h"
 
