@@ -3,14 +3,15 @@
 #ifndef TDM_ANALYZE_LEAK_SITES_H
 #define TDM_ANALYZE_LEAK_SITES_H
 
+#include "analyze/leaks/growth.h"
 #include "base/map.h"
 #include "base/names.h"
 #include "live/join/picture.h"
 
 enum {
-	TDM_LEAKS_WINDOWS = 16,      /* number of windows into which the watching time is divided */
-	TDM_LEAKS_SITES_MAX = 65536, /* maximum number of sites; any others are added up by kind */
-	TDM_LEAKS_LIFETIMES = 32,    /* latest lifetimes of freed buffers kept per site */
+	TDM_LEAKS_WINDOWS = TDM_TREND_MAX, /* number of windows into which the watching time is divided */
+	TDM_LEAKS_SITES_MAX = 65536,       /* maximum number of sites; any others are added up by kind */
+	TDM_LEAKS_LIFETIMES = 32,          /* latest lifetimes of freed buffers kept per site */
 };
 
 /* A buffer belongs to the floor if it is older than the watching time divided by this. */

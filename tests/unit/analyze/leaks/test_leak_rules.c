@@ -51,6 +51,17 @@ static void earlier_still(struct scene *s)
 	births_of(s, 200, 1.0 / 0.43 - 1);
 }
 
+/* Each moment has two births, which count as one. */
+static void early_in_pairs(struct scene *s)
+{
+	enum { MOMENTS = 256, PAIRS = 100 };
+	for (int i = 0; i < PAIRS; i++) {
+		double moment = floor(MOMENTS * pow((i + 0.5) / PAIRS, 1.0 / 0.44 - 1));
+		born(s, WATCH_S * (moment + 0.1) / MOMENTS);
+		born(s, WATCH_S * (moment + 0.6) / MOMENTS);
+	}
+}
+
 static void mostly_late(struct scene *s)
 {
 	births_of(s, 100, 1.0 / 0.7 - 1);
@@ -201,7 +212,7 @@ static void lives(struct scene *s, uint32_t count, uint32_t long_ones, uint64_t 
 {
 	s->site->lives = calloc(1, sizeof *s->site->lives);
 	s->site->lives->count = count;
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count && i < TDM_LEAKS_LIFETIMES; i++)
 		s->site->lives->ns[i] = s->site->lives->most_ns[i] = i < long_ones ? ns : SIM_S;
 	s->site->freed = count;
 }
@@ -214,6 +225,14 @@ static void some_lived_as_long(struct scene *s)
 static void few_lived_as_long(struct scene *s)
 {
 	lives(s, 10, 10, 1000 * SIM_S);
+}
+
+/* Earlier lives are forgotten. */
+static void the_latest_lived_as_long(struct scene *s)
+{
+	lives(s, 64, 0, 0);
+	for (uint32_t i = 60; i < 64; i++)
+		s->site->lives->ns[i % TDM_LEAKS_LIFETIMES] = 1000 * SIM_S;
 }
 
 static void most_are_older(struct scene *s)
@@ -266,6 +285,7 @@ static const struct row {
 	{ "MORTAL_MIN", evenly, one_of_few_was_freed, TDM_LEAK_GROWS },
 	{ "DEVIATIONS", mostly_early, NULL, TDM_LEAK_SLOWS },
 	{ "STOPS", earlier_still, NULL, TDM_LEAK_SLOWS },
+	{ "MOMENTS", early_in_pairs, NULL, TDM_LEAK_GROWS },
 	{ "LATE", mostly_late, NULL, TDM_LEAK_LATE },
 	{ "QUIET", quiet_at_the_end, NULL, TDM_LEAK_LEVELLED },
 	{ "UNEVEN", one_pause_is_longer, four_high_levels, TDM_LEAK_UNSURE },
@@ -276,6 +296,7 @@ static const struct row {
 	{ "GAPS", evenly, with_gaps, TDM_LEAK_TURNS_OVER },
 	{ "FALLS", evenly, with_a_fall, TDM_LEAK_TURNS_OVER },
 	{ "AS_OLD", evenly, some_lived_as_long, TDM_LEAK_YOUNG },
+	{ "LIFETIMES", evenly, the_latest_lived_as_long, TDM_LEAK_YOUNG },
 	{ "LIVES_MIN", evenly, few_lived_as_long, TDM_LEAK_YOUNG },
 	{ "OLDER", over_the_life, most_are_older, TDM_LEAK_SPREAD },
 	{ "SPREAD_MIN", a_few_over_the_life, seen_once, TDM_LEAK_SPREAD },
