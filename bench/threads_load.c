@@ -240,9 +240,11 @@ const char *threads_load_run(
 	figures->longest_ns = 0;
 	for (unsigned i = 0; i < threads; i++)
 		figures->longest_ns = (double)list[i].longest_ns > figures->longest_ns ? (double)list[i].longest_ns
-										      : figures->longest_ns;
+										       : figures->longest_ns;
 	figures->handovers = run.handovers;
-	if (run.counters != NULL)
+	if (run.counters != NULL) {
 		baseline_counters_close(run.counters);
+		unlink(path);
+	}
 	return run.problem == NULL && tidemark_lost() != 0 ? "events were lost" : run.problem;
 }

@@ -15,7 +15,7 @@ struct threads_figures {
 	double p999_ns, longest_ns; /* of one report */
 	/* per 1,000 events; unknown (0) for the baselines */
 	double handovers; /* events of another thread than the event before, among the recent ones */
-	double naps;      /* waits in the kernel */
+	double naps;      /* system calls that wait */
 };
 
 extern const char *const threads_side_names[THREADS_SIDES];

@@ -17,7 +17,6 @@ static void print(enum threads_side side, unsigned threads)
 	char path[64];
 	snprintf(path, sizeof path, "/dev/shm/tidemark-bench-threads.%d", (int)getpid());
 	const char *problem = threads_load_run(side, threads, path, &f);
-	unlink(path);
 	if (problem != NULL)
 		printf("%2u threads %-8s %s\n", threads, threads_side_names[side], problem);
 	else

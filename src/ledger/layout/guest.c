@@ -14,11 +14,11 @@
 /* ---- waiting and locking ---- */
 
 enum {
-	SPINS = 32,        /* looks before the first nap */
-	PAUSES = 16,       /* pauses of the processor between these looks */
-	NAP_NS = 20000,    /* Linux makes it a little longer */
-	NAPS = 8,          /* naps before the clock is read again */
-	NAPS_MIN = 512,    /* naps before a wait can time out, because on a busy machine time alone proves little */
+	SPINS = 32,         /* looks before the first nap */
+	PAUSES = 16,        /* pauses of the processor between these looks */
+	NAP_NS = 20000,     /* Linux makes it a little longer */
+	NAPS = 8,           /* naps before the clock is read again */
+	NAPS_MIN = 512,     /* naps before a wait can time out, because on a busy machine time alone proves little */
 	CLAIM_SPINS = 4000, /* pauses of the thread that has claimed the lock, before it naps as well */
 };
 _Thread_local uint32_t tdm_lock_self __attribute__((tls_model("initial-exec")));
@@ -159,7 +159,8 @@ bool tdm_lock_take_slow(struct tdm_lock *lock, uint32_t was, const _Atomic uint6
 		turns = atomic_load_explicit(&lock->turns, memory_order_relaxed);
 		if (wait_for_turn(&w))
 			return true;
-		w.wait.is_hopeless = false; /* the lock has been released since the earlier wait, or the loop is ending */
+		w.wait.is_hopeless =
+			false; /* the lock has been released since the earlier wait, or the loop is ending */
 	} while (atomic_load_explicit(&lock->turns, memory_order_relaxed) != turns);
 	atomic_compare_exchange_strong(&lock->claim, &me, 0);
 	was = atomic_load(&lock->state);

@@ -91,16 +91,22 @@ bool tdm_thread_has_ended(uint32_t thread);
  * one thread may do without the lock; NULL: the lock's turns. */
 bool tdm_lock_take_slow(struct tdm_lock *lock, uint32_t was, const _Atomic uint64_t *progress);
 
+/* Takes the lock if it is free, and not claimed by another thread; else stores its state. */
+static inline bool tdm_lock_try(struct tdm_lock *lock, uint32_t *was)
+{
+	uint32_t me = tdm_lock_me(), claim = atomic_load_explicit(&lock->claim, memory_order_relaxed);
+	*was = 0;
+	return __builtin_expect(
+		(claim == 0 || claim == me) && atomic_compare_exchange_strong_explicit(&lock->state, was, me,
+						       memory_order_acquire, memory_order_relaxed),
+		1);
+}
+
 /* False if the wait for the lock was given up. */
 static inline bool tdm_lock_take(struct tdm_lock *lock)
 {
-	uint32_t was = 0;
-	uint32_t me = tdm_lock_me(), claim = atomic_load_explicit(&lock->claim, memory_order_relaxed);
-	return __builtin_expect((claim == 0 || claim == me) &&
-					atomic_compare_exchange_strong_explicit(&lock->state, &was, me,
-						memory_order_acquire, memory_order_relaxed),
-		       1) ||
-	       tdm_lock_take_slow(lock, was, NULL);
+	uint32_t was;
+	return tdm_lock_try(lock, &was) || tdm_lock_take_slow(lock, was, NULL);
 }
 
 static inline void tdm_lock_give(struct tdm_lock *lock)

@@ -436,9 +436,10 @@ enum tdm_entered tdm_wdevice_enter_slow(struct tdm_wdevice *device, struct tdm_w
 		atomic_store_explicit(&device->stepped_down, self, memory_order_release);
 	}
 	/* While another thread works as the owner, the lock is free, but it is not this thread's turn. */
-	bool locked = owner == NULL || owner == self
-			      ? tdm_lock_take(&device->lock)
-			      : tdm_lock_take_slow(&device->lock, 0, (_Atomic uint64_t *)&device->shared->seq);
+	bool may_try = owner == NULL || owner == self;
+	uint32_t was = 0;
+	bool locked = (may_try && tdm_lock_try(&device->lock, &was)) ||
+		      tdm_lock_take_slow(&device->lock, was, (_Atomic uint64_t *)&device->shared->seq);
 	/* The lock's previous holder may have ended without releasing it. */
 	if (locked && atomic_exchange_explicit(&device->lock.is_broken, false, memory_order_relaxed)) {
 		if (atomic_load_explicit(&device->is_untouched, memory_order_relaxed))
@@ -457,7 +458,8 @@ enum tdm_entered tdm_wdevice_enter_slow(struct tdm_wdevice *device, struct tdm_w
 	atomic_signal_fence(memory_order_seq_cst); /* before anything changes */
 	device->streak = device->last == self ? device->streak + 1 : 0;
 	device->last = self;
-	/* A thread becomes the owner after entering often enough in a row, because it costs a system call to end that. */
+	/* A thread becomes the owner after entering often enough in a row, because it costs a system call to end that.
+	 */
 	if (self != NULL && device->writer->can_own && device->streak >= (device->is_shared ? SHARED_STREAK : 0))
 		atomic_store_explicit(&device->owner, self, memory_order_release); /* effective from its next report */
 	return TDM_WITH_LOCK;
