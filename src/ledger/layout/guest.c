@@ -93,11 +93,11 @@ static uint32_t progress_of(const struct waiter *w)
 				   : atomic_load_explicit(&w->lock->turns, memory_order_relaxed);
 }
 
-static bool is_oldest(const struct waiter *w)
+static bool is_oldest(const struct waiter *w, uint64_t now)
 {
 	uint64_t oldest = atomic_load_explicit(&w->lock->oldest_ns, memory_order_relaxed);
 	/* The oldest may have ended or been stopped. */
-	bool is_stale = oldest != 0 && tdm_clock_ns() - oldest > STALE_NS;
+	bool is_stale = oldest != 0 && now - oldest > STALE_NS;
 	if (oldest == 0 || w->began_ns < oldest || is_stale)
 		return atomic_compare_exchange_strong(&w->lock->oldest_ns, &oldest, w->began_ns);
 	return w->began_ns == oldest;
@@ -107,6 +107,7 @@ static void got(const struct waiter *w, bool is_claimed)
 {
 	uint64_t began_ns = w->began_ns;
 	atomic_store_explicit(&w->lock->since, progress_of(w), memory_order_relaxed);
+	atomic_store_explicit(&w->lock->since_ns, tdm_clock_ns(), memory_order_relaxed);
 	atomic_store_explicit(&w->lock->claim, is_claimed ? tdm_lock_me() : 0, memory_order_relaxed);
 	atomic_compare_exchange_strong(&w->lock->oldest_ns, &began_ns, 0);
 }
@@ -119,7 +120,9 @@ static bool look(struct waiter *w)
 	uint32_t was = atomic_load_explicit(&lock->state, memory_order_relaxed);
 	uint32_t claim = atomic_load_explicit(&lock->claim, memory_order_relaxed);
 	bool is_idle = progress == w->seen;
-	bool is_over = progress - atomic_load_explicit(&lock->since, memory_order_relaxed) >= TDM_LOCK_TURNS;
+	uint64_t now = tdm_clock_ns();
+	bool is_over = progress - atomic_load_explicit(&lock->since, memory_order_relaxed) >= TDM_LOCK_TURNS ||
+		       now - atomic_load_explicit(&lock->since_ns, memory_order_relaxed) >= TDM_LOCK_NS;
 	bool has_ended = was != 0 && tdm_wait_is_long(&w->wait) && tdm_thread_has_ended(was & ~TDM_LOCK_HOPELESS);
 	w->seen = progress;
 	if (((was == 0 && (claim == me || is_idle)) || has_ended) &&
@@ -129,7 +132,7 @@ static bool look(struct waiter *w)
 		got(w, claim == me);
 		return true;
 	}
-	if (is_oldest(w) && is_over && claim != me)
+	if (is_oldest(w, now) && is_over && claim != me)
 		atomic_compare_exchange_strong(&lock->claim, &claim, me);
 	return false;
 }
@@ -149,19 +152,18 @@ static bool wait_for_turn(struct waiter *w)
 
 bool tdm_lock_take_slow(struct tdm_lock *lock, uint32_t was, const _Atomic uint64_t *progress)
 {
-	uint32_t turns, me = tdm_lock_me();
+	uint32_t before, me = tdm_lock_me();
 	struct waiter w = { .lock = lock,
 		.progress = progress,
 		.wait.is_hopeless = (was & TDM_LOCK_HOPELESS) != 0,
 		.began_ns = tdm_clock_ns() };
 	w.seen = progress_of(&w) - 1;
 	do {
-		turns = atomic_load_explicit(&lock->turns, memory_order_relaxed);
+		before = progress_of(&w);
 		if (wait_for_turn(&w))
 			return true;
-		w.wait.is_hopeless =
-			false; /* the lock has been released since the earlier wait, or the loop is ending */
-	} while (atomic_load_explicit(&lock->turns, memory_order_relaxed) != turns);
+		w.wait = (struct tdm_wait){ 0 }; /* for as long as there is progress */
+	} while (progress_of(&w) != before);
 	atomic_compare_exchange_strong(&lock->claim, &me, 0);
 	was = atomic_load(&lock->state);
 	if (was != 0)

@@ -62,18 +62,20 @@ bool tdm_wait_is_long(const struct tdm_wait *wait);
  *
  * If several threads want the lock all the time, moving it to another processor costs more than the work it guards. So
  * a thread may take the lock many times in a row, while the others nap instead of fighting for the cache line. After
- * TDM_LOCK_TURNS turns, the thread that has waited longest claims the lock, and all others stand back. A claim that
- * nobody makes use of does no harm: a lock that is free and that nobody takes between two looks is for anyone.
+ * TDM_LOCK_TURNS turns or TDM_LOCK_NS, the thread that has waited longest claims the lock, and all others stand back. A
+ * claim that nobody makes use of does no harm: a lock that is free and that nobody takes between two looks is for
+ * anyone.
  */
 struct tdm_lock {
 	_Atomic uint32_t state; /* thread id of the holder, with TDM_LOCK_HOPELESS after a wait timed out; 0 if free */
 	_Atomic uint32_t turns; /* number of times the lock was released */
 	_Atomic uint32_t since; /* progress when a waiting thread last got the lock */
 	_Atomic uint32_t claim; /* thread id of the only thread that may take the lock without waiting; 0: any thread */
+	_Atomic uint64_t since_ns;  /* when that was */
 	_Atomic uint64_t oldest_ns; /* when the thread that has waited longest began to wait; 0 if nobody waits */
 	_Atomic bool is_broken;
 };
-enum { TDM_LOCK_TURNS = 2000 };
+enum { TDM_LOCK_TURNS = 2000, TDM_LOCK_NS = 400000 };
 #define TDM_LOCK_HOPELESS (UINT32_C(1) << 31)
 
 /* Linux's id of the calling thread; 0 until it is looked up in a new thread or after a fork. */
