@@ -59,6 +59,7 @@ extern const struct bench_subject bench_scan;
 extern const struct bench_subject bench_plot;
 extern const struct bench_subject bench_pressure;
 extern const struct bench_subject bench_server;
+extern const struct bench_subject bench_threads;
 extern const struct bench_subject bench_views;
 
 #endif

@@ -7,41 +7,61 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- waiting and locking ---- */
 
 enum {
-	SPINS = 200, /* attempts before the processor is yielded */
-	YIELDS = 8,  /* yields before the clock is read again */
-	/* minimum number of yields before a wait can time out, because on a busy machine time alone proves little */
-	YIELDS_MIN = 512,
+	SPINS = 32,         /* looks before the first nap */
+	PAUSES = 16,        /* pauses of the processor between these looks */
+	NAP_NS = 20000,     /* Linux makes it a little longer */
+	NAPS = 8,           /* naps before the clock is read again */
+	NAPS_MIN = 512,     /* naps before a wait can time out, because on a busy machine time alone proves little */
+	CLAIM_SPINS = 4000, /* pauses of the thread that has claimed the lock, before it naps as well */
 };
 _Thread_local uint32_t tdm_lock_self __attribute__((tls_model("initial-exec")));
 #define PATIENCE_NS TDM_NS_PER_S /* a thread that holds the lock for longer than this is assumed to be stopped */
+#define STALE_NS    (20 * TDM_NS_PER_MS) /* nobody waits for so long who still wants the lock */
+
+void tdm_pause(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("isb"); /* a short pause, because most processors ignore `yield` */
+#endif
+}
+
+/* A direct system call, because libc's function is a place where pthread_cancel() ends a thread. */
+static void nap(void)
+{
+	int caller_errno = errno;
+	if (syscall(SYS_nanosleep, &(struct timespec){ .tv_nsec = NAP_NS }, NULL) != 0 && errno != EINTR)
+		sched_yield();
+	errno = caller_errno;
+}
 
 bool tdm_wait_more(struct tdm_wait *wait)
 {
-	if (++wait->looks % SPINS != 0) {
-#if defined(__x86_64__)
-		__builtin_ia32_pause();
-#elif defined(__aarch64__)
-		__asm__ volatile("isb"); /* a short pause, because most processors ignore `yield` */
-#endif
+	if (++wait->looks <= SPINS) {
+		for (int i = 0; i < PAUSES; i++)
+			tdm_pause();
 		return true;
 	}
-	sched_yield();
-	if (wait->looks % (SPINS * YIELDS) != 0)
+	nap();
+	if (wait->looks % NAPS != 0)
 		return true;
 	uint64_t now = tdm_clock_ns();
 	if (wait->until_ns == 0)
 		wait->until_ns = now + PATIENCE_NS;
-	return !wait->is_hopeless && (now < wait->until_ns || wait->looks < SPINS * YIELDS_MIN);
+	return !wait->is_hopeless && (now < wait->until_ns || wait->looks < NAPS_MIN);
 }
 
 bool tdm_wait_is_long(const struct tdm_wait *wait)
 {
-	return wait->looks % (SPINS * YIELDS) == SPINS;
+	return wait->looks > SPINS && wait->looks % NAPS == 0;
 }
 
 uint32_t tdm_lock_self_slow(void)
@@ -57,31 +77,94 @@ bool tdm_thread_has_ended(uint32_t thread)
 	return has_ended;
 }
 
-/* Takes the lock once it is free or its holder has ended; gives up when the wait times out. */
-static bool wait_for_turn(struct tdm_lock *lock, struct tdm_wait wait)
+/* A thread that waits for a lock. */
+struct waiter {
+	struct tdm_lock *lock;
+	const _Atomic uint64_t *progress;
+	struct tdm_wait wait;
+	uint64_t began_ns;
+	uint32_t seen;  /* progress at the last look */
+	uint32_t spins; /* since this thread claimed the lock */
+};
+
+static uint32_t progress_of(const struct waiter *w)
 {
-	do {
-		uint32_t was = atomic_load_explicit(&lock->state, memory_order_relaxed);
-		bool has_ended = was != 0 && tdm_wait_is_long(&wait) && tdm_thread_has_ended(was & ~TDM_LOCK_HOPELESS);
-		if ((was == 0 || has_ended) && atomic_compare_exchange_strong(&lock->state, &was, tdm_lock_me())) {
-			if (has_ended)
-				atomic_store_explicit(&lock->is_broken, true, memory_order_relaxed);
-			return true;
-		}
-	} while (tdm_wait_more(&wait));
+	return w->progress != NULL ? (uint32_t)atomic_load_explicit(w->progress, memory_order_relaxed)
+				   : atomic_load_explicit(&w->lock->turns, memory_order_relaxed);
+}
+
+static bool is_oldest(const struct waiter *w, uint64_t now)
+{
+	uint64_t oldest = atomic_load_explicit(&w->lock->oldest_ns, memory_order_relaxed);
+	/* The oldest may have ended or been stopped. */
+	bool is_stale = oldest != 0 && now - oldest > STALE_NS;
+	if (oldest == 0 || w->began_ns < oldest || is_stale)
+		return atomic_compare_exchange_strong(&w->lock->oldest_ns, &oldest, w->began_ns);
+	return w->began_ns == oldest;
+}
+
+static void got(const struct waiter *w, bool is_claimed)
+{
+	uint64_t began_ns = w->began_ns;
+	atomic_store_explicit(&w->lock->since, progress_of(w), memory_order_relaxed);
+	atomic_store_explicit(&w->lock->since_ns, tdm_clock_ns(), memory_order_relaxed);
+	atomic_store_explicit(&w->lock->claim, is_claimed ? tdm_lock_me() : 0, memory_order_relaxed);
+	atomic_compare_exchange_strong(&w->lock->oldest_ns, &began_ns, 0);
+}
+
+/* Takes the lock if it is this thread's turn, or nobody else takes it, or its holder has ended. */
+static bool look(struct waiter *w)
+{
+	struct tdm_lock *lock = w->lock;
+	uint32_t me = tdm_lock_me(), progress = progress_of(w);
+	uint32_t was = atomic_load_explicit(&lock->state, memory_order_relaxed);
+	uint32_t claim = atomic_load_explicit(&lock->claim, memory_order_relaxed);
+	bool is_idle = progress == w->seen;
+	uint64_t now = tdm_clock_ns();
+	bool is_over = progress - atomic_load_explicit(&lock->since, memory_order_relaxed) >= TDM_LOCK_TURNS ||
+		       now - atomic_load_explicit(&lock->since_ns, memory_order_relaxed) >= TDM_LOCK_NS;
+	bool has_ended = was != 0 && tdm_wait_is_long(&w->wait) && tdm_thread_has_ended(was & ~TDM_LOCK_HOPELESS);
+	w->seen = progress;
+	if (((was == 0 && (claim == me || is_idle)) || has_ended) &&
+		atomic_compare_exchange_strong(&lock->state, &was, me)) {
+		if (has_ended)
+			atomic_store_explicit(&lock->is_broken, true, memory_order_relaxed);
+		got(w, claim == me);
+		return true;
+	}
+	if (is_oldest(w, now) && is_over && claim != me)
+		atomic_compare_exchange_strong(&lock->claim, &claim, me);
 	return false;
 }
 
-bool tdm_lock_take_slow(struct tdm_lock *lock, uint32_t was)
+static bool wait_for_turn(struct waiter *w)
 {
-	struct tdm_wait wait = { .is_hopeless = (was & TDM_LOCK_HOPELESS) != 0 };
-	uint32_t turns;
 	do {
-		turns = atomic_load_explicit(&lock->turns, memory_order_relaxed);
-		if (wait_for_turn(lock, wait))
+		do {
+			if (look(w))
+				return true;
+			tdm_pause();
+		} while (atomic_load_explicit(&w->lock->claim, memory_order_relaxed) == tdm_lock_me() &&
+			 w->spins++ < CLAIM_SPINS);
+	} while (tdm_wait_more(&w->wait));
+	return false;
+}
+
+bool tdm_lock_take_slow(struct tdm_lock *lock, uint32_t was, const _Atomic uint64_t *progress)
+{
+	uint32_t before, me = tdm_lock_me();
+	struct waiter w = { .lock = lock,
+		.progress = progress,
+		.wait.is_hopeless = (was & TDM_LOCK_HOPELESS) != 0,
+		.began_ns = tdm_clock_ns() };
+	w.seen = progress_of(&w) - 1;
+	do {
+		before = progress_of(&w);
+		if (wait_for_turn(&w))
 			return true;
-		wait.is_hopeless = false; /* the lock has been released since the earlier wait, or the loop is ending */
-	} while (atomic_load_explicit(&lock->turns, memory_order_relaxed) != turns);
+		w.wait = (struct tdm_wait){ 0 }; /* for as long as there is progress */
+	} while (progress_of(&w) != before);
+	atomic_compare_exchange_strong(&lock->claim, &me, 0);
 	was = atomic_load(&lock->state);
 	if (was != 0)
 		atomic_compare_exchange_strong(&lock->state, &was, was | TDM_LOCK_HOPELESS);

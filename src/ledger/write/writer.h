@@ -141,7 +141,8 @@ struct tdm_shrink {
 
 /* The writer's record of a device, in private memory. */
 struct tdm_wdevice {
-	struct tdm_wthread *_Atomic owner; /* NULL if the device is shared */
+	struct tdm_wthread *_Atomic owner;        /* NULL if the device is shared */
+	struct tdm_wthread *_Atomic stepped_down; /* the last thread that came without being the owner */
 	struct tdm_lock lock;
 	struct tdm_wthread *last; /* while the device is shared: the thread that entered last */
 	uint32_t streak;          /* how many times in a row that thread has entered */
@@ -178,9 +179,9 @@ struct tdm_wdevice {
 	uint32_t segment_count;
 	uint32_t spare_cap;
 	struct tdm_shrink shrink;
-	uint32_t retry;       /* reports to skip before the next attempt to get more room */
-	uint32_t revocations; /* how often an owner was revoked */
-	bool is_hopeless;     /* the last wait for the owner to leave timed out */
+	uint32_t retry;   /* reports to skip before the next attempt to get more room */
+	bool is_shared;   /* an owner was revoked */
+	bool is_hopeless; /* the last wait for the owner to leave timed out */
 	/* A report began but will not finish; it is repaired before the next report. The device then has no owner. */
 	_Atomic bool is_torn;
 	/* nothing has changed since the lock's holder repaired the device, so it need not be repaired again */

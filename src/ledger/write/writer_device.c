@@ -10,6 +10,8 @@
 
 enum {
 	DEVICE_RETRY_AFTER = 64,
+	STEP_DOWN_SPINS = 100,
+	SHARED_STREAK = 64, /* entries in a row that make a thread the owner of a device that others use as well */
 	SPARE_FIRST = 1024,
 	SPARE_SMALL = 16,
 	FIRST_BYTES = TDM_LEDGER_FIRST_SLOTS * (sizeof(struct tdm_ledger_slot) + sizeof(struct tdm_ledger_more)),
@@ -371,17 +373,27 @@ static bool has_ended_inside(struct tdm_wdevice *device, const struct tdm_wthrea
 	return true;
 }
 
+/* Whether a revoked owner steps down by itself, which it does at its next report. */
+static bool steps_down(struct tdm_wdevice *device, const struct tdm_wthread *owner)
+{
+	for (int i = 0; i < STEP_DOWN_SPINS; i++, tdm_pause())
+		if (atomic_load_explicit(&device->stepped_down, memory_order_acquire) == owner)
+			return true;
+	return false;
+}
+
 /*
- * Revokes ownership. After the barrier, either we see the owner inside, or the owner sees that it is no longer the
- * owner.
+ * Revokes ownership. An owner that does not report soon is asked with a barrier: after it, either we see the owner
+ * inside, or the owner sees that it is no longer the owner.
  */
 static bool put_owner_out(struct tdm_wdevice *device)
 {
+	atomic_store_explicit(&device->stepped_down, NULL, memory_order_relaxed);
 	struct tdm_wthread *owner = atomic_exchange(&device->owner, NULL);
 	if (owner == NULL)
 		return true;
-	bool is_out = false;
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0) == 0) {
+	bool is_out = steps_down(device, owner);
+	if (!is_out && syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0) == 0) {
 		struct tdm_wait wait = { .is_hopeless = device->is_hopeless };
 		is_out = !is_inside(owner, device) || has_ended_inside(device, owner);
 		while (!is_out && tdm_wait_more(&wait))
@@ -395,7 +407,7 @@ static bool put_owner_out(struct tdm_wdevice *device)
 		atomic_store(&device->owner, owner);
 		return false;
 	}
-	device->revocations++;
+	device->is_shared = true;
 	device->streak = 0;
 	return true;
 }
@@ -417,10 +429,17 @@ static bool make_fit(struct tdm_wdevice *device)
 
 enum tdm_entered tdm_wdevice_enter_slow(struct tdm_wdevice *device, struct tdm_wthread *self)
 {
-	static const uint32_t streaks[] = { 0, 256, 4096 };
-	if (self != NULL)
+	/* Pairs with steps_down(): a thread that finds itself revoked has left the device. */
+	struct tdm_wthread *owner = atomic_load_explicit(&device->owner, memory_order_acquire);
+	if (self != NULL) {
 		atomic_store_explicit(&self->inside, (uintptr_t)device | TDM_BY_LOCK, memory_order_release);
-	bool locked = tdm_lock_take(&device->lock);
+		atomic_store_explicit(&device->stepped_down, self, memory_order_release);
+	}
+	/* While another thread works as the owner, the lock is free, but it is not this thread's turn. */
+	bool may_try = owner == NULL || owner == self;
+	uint32_t was = 0;
+	bool locked = (may_try && tdm_lock_try(&device->lock, &was)) ||
+		      tdm_lock_take_slow(&device->lock, was, (_Atomic uint64_t *)&device->shared->seq);
 	/* The lock's previous holder may have ended without releasing it. */
 	if (locked && atomic_exchange_explicit(&device->lock.is_broken, false, memory_order_relaxed)) {
 		if (atomic_load_explicit(&device->is_untouched, memory_order_relaxed))
@@ -439,9 +458,9 @@ enum tdm_entered tdm_wdevice_enter_slow(struct tdm_wdevice *device, struct tdm_w
 	atomic_signal_fence(memory_order_seq_cst); /* before anything changes */
 	device->streak = device->last == self ? device->streak + 1 : 0;
 	device->last = self;
-	/* A thread becomes the owner after entering often enough in a row; each revocation raises that number. */
-	if (self != NULL && device->writer->can_own && device->revocations < sizeof streaks / sizeof *streaks &&
-		device->streak >= streaks[device->revocations])
+	/* A thread becomes the owner after entering often enough in a row, because it costs a system call to end that.
+	 */
+	if (self != NULL && device->writer->can_own && device->streak >= (device->is_shared ? SHARED_STREAK : 0))
 		atomic_store_explicit(&device->owner, self, memory_order_release); /* effective from its next report */
 	return TDM_WITH_LOCK;
 }
@@ -586,7 +605,7 @@ int tdm_writer_renew(struct tdm_writer *writer)
 	/* Owners of the stopped devices. Owners enter without the lock, so they are revoked, and reinstated
 	 * afterwards. */
 	struct tdm_wthread *owners[TDM_LEDGER_DEVICES];
-	uint32_t revocations[TDM_LEDGER_DEVICES];
+	bool is_shared[TDM_LEDGER_DEVICES];
 	unsigned stopped = 0;
 	struct tdm_wdevice *device;
 	struct tdm_quiet guard;
@@ -594,7 +613,7 @@ int tdm_writer_renew(struct tdm_writer *writer)
 	tdm_quiet_begin(&guard);
 	for (; (device = tdm_writer_get_device(writer, stopped)) != NULL; stopped++) {
 		owners[stopped] = atomic_load(&device->owner);
-		revocations[stopped] = device->revocations;
+		is_shared[stopped] = device->is_shared;
 		if (tdm_wdevice_enter_slow(device, NULL) == TDM_NOT_ENTERED)
 			break;
 	}
@@ -614,7 +633,7 @@ int tdm_writer_renew(struct tdm_writer *writer)
 	/* Returns each device to its owner, unless the owner ended while inside. */
 	for (unsigned i = 0; i < stopped; i++) {
 		device = tdm_writer_get_device(writer, i);
-		device->revocations = revocations[i];
+		device->is_shared = is_shared[i];
 		if (owners[i] != NULL && !tdm_wthread_is_inside(owners[i]))
 			atomic_store(&device->owner, owners[i]);
 		tdm_wdevice_leave_slow(device, NULL);
