@@ -411,6 +411,8 @@ static void forget_parent(void)
 	tdm_lock_self = 0;
 	tdm_lock_reset(&first_page.lock);
 	atomic_store(&tdm_client.unrecorded, 0);
+	if (last_writer != NULL)
+		tdm_ledger_file_inherited(&last_writer->file);
 	/* Frame pointers only: the loader's lock may be held forever, and the child's ledger has no modules yet. */
 	atomic_compare_exchange_strong(&method.chosen, &unchosen, 1);
 	tdm_python_after_fork();

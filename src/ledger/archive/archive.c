@@ -195,6 +195,15 @@ static void copy_end(struct copy *copy)
 	copy->from = copy->to = copy->folder = -1;
 }
 
+/* The bytes of a ledger that are in use: the file may be much longer. */
+static uint64_t used_size(int fd, uint64_t length)
+{
+	struct tdm_ledger_header header;
+	bool is_known = pread(fd, &header, sizeof header, 0) == (ssize_t)sizeof header &&
+			header.magic == TDM_LEDGER_MAGIC && header.file_size >= sizeof header;
+	return is_known ? tdm_min(header.file_size, length) : length;
+}
+
 /* Begins to move one of this user's ledgers into the user's folder in `state_dir`, which is made if necessary. 0 or
  * -errno. */
 static int copy_begin(struct copy *copy, const char *path, const char *state_dir, uint64_t ended_ns)
@@ -212,7 +221,7 @@ static int copy_begin(struct copy *copy, const char *path, const char *state_dir
 		  : !S_ISREG(st.st_mode) || st.st_uid != geteuid() ? -EPERM
 								   : 0;
 	copy->inode = err == 0 ? st.st_ino : 0;
-	copy->size = err == 0 ? (uint64_t)st.st_size : 0;
+	copy->size = err == 0 ? used_size(copy->from, (uint64_t)st.st_size) : 0;
 	if (err == 0)
 		err = make_dirs(state_dir);
 	if (err == 0) {

@@ -7,7 +7,9 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -220,6 +222,190 @@ void tdm_quiet_end(const struct tdm_quiet *guard)
 	pthread_setcancelstate(guard->cancel_state, NULL);
 	pthread_sigmask(SIG_SETMASK, &guard->signals, NULL);
 	errno = guard->caller_errno;
+}
+
+/*
+ * ---- the helper ----
+ *
+ * The helper is a child made as vfork() makes one, but with a stack of its own. It shares the calling thread's
+ * thread-local data, which is safe because that thread does not run before the helper has ended. Its end sends no
+ * signal, and the program's wait() does not see it.
+ */
+
+enum { STACK_BYTES = 128 << 10, STACK_FLAGS = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
+
+struct helper_call {
+	tdm_helper_job *job;
+	void *context;
+	int result;
+	bool is_apart;
+	volatile bool is_done;
+};
+
+/* Whether a helper shares our memory: some emulators copy it. */
+enum helper_works { HELPER_UNKNOWN, HELPER_WORKS, HELPER_FAILS };
+static _Atomic int helper_works;
+
+/* Runs in the helper, or on its stack. A signal must not run the program's handlers in the helper. */
+__attribute__((no_sanitize("address", "undefined", "thread"))) static void answer_call(void *context)
+{
+	struct helper_call *call = context;
+	if (call->is_apart) {
+		const uint64_t all = UINT64_MAX;
+		syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof all);
+	}
+	call->result = call->job(call->context, call->is_apart);
+	call->is_done = true;
+}
+
+/*
+ * Makes a process that calls the function and ends. Returns its pid, or -errno. Keeps the function and its argument in
+ * registers, because an emulator may not switch to the other stack.
+ */
+static long call_apart(char *stack_end, void (*function)(void *context), void *context)
+{
+	long got = -ENOSYS;
+#if defined(__x86_64__)
+	register long zero __asm__("r10") = 0;
+	register long none __asm__("r8") = 0;
+	register void (*call)(void *) __asm__("r12") = function;
+	register void *argument __asm__("r13") = context;
+	__asm__ volatile("syscall\n\t"
+			 "test %%rax, %%rax\n\t"
+			 "jnz 1f\n\t"
+			 "xor %%ebp, %%ebp\n\t"
+			 "mov %%r13, %%rdi\n\t"
+			 "call *%%r12\n\t"
+			 "xor %%edi, %%edi\n\t"
+			 "mov %[end], %%eax\n\t"
+			 "syscall\n\t"
+			 "hlt\n\t"
+			 "1:"
+			 : "=a"(got)
+			 : "0"((long)SYS_clone), "D"((long)(CLONE_VM | CLONE_VFORK)), "S"(stack_end), "d"(0L),
+			 "r"(zero), "r"(none), "r"(call), "r"(argument), [end] "i"(SYS_exit_group)
+			 : "rcx", "r11", "memory", "cc");
+#elif defined(__aarch64__)
+	register long x0 __asm__("x0") = CLONE_VM | CLONE_VFORK;
+	register char *x1 __asm__("x1") = stack_end;
+	register long x2 __asm__("x2") = 0;
+	register long x3 __asm__("x3") = 0;
+	register long x4 __asm__("x4") = 0;
+	register long x8 __asm__("x8") = SYS_clone;
+	register void (*call)(void *) __asm__("x19") = function;
+	register void *argument __asm__("x20") = context;
+	__asm__ volatile(
+		"svc #0\n\t"
+		"cbnz x0, 1f\n\t"
+		"mov x29, xzr\n\t"
+		"mov x0, x20\n\t"
+		"blr x19\n\t"
+		"mov x0, xzr\n\t"
+		"mov x8, %[end]\n\t"
+		"svc #0\n\t"
+		"brk #0\n\t"
+		"1:"
+		: "+r"(x0)
+		: "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x8), "r"(call), "r"(argument), [end] "i"(SYS_exit_group)
+		: "memory", "cc");
+	got = x0;
+#else
+	(void)stack_end, (void)function, (void)context;
+#endif
+	return got;
+}
+
+/* Calls the function in this thread, on the other stack where that is possible. Not inlined: no caller keeps anything
+ * in registers that the function may change. */
+__attribute__((noinline)) static void call_here(char *stack_end, void (*function)(void *context), void *context)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("mov %%rsp, %%rbx\n\t"
+			 "mov %[stack], %%rsp\n\t"
+			 "call *%[function]\n\t"
+			 "mov %%rbx, %%rsp"
+			 : "+D"(context)
+			 : [stack] "r"(stack_end), [function] "r"(function)
+			 : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc");
+#elif defined(__aarch64__)
+	register void *argument __asm__("x0") = context;
+	__asm__ volatile("mov x19, sp\n\t"
+			 "mov sp, %[stack]\n\t"
+			 "blr %[function]\n\t"
+			 "mov sp, x19"
+			 : "+r"(argument)
+			 : [stack] "r"(stack_end), [function] "r"(function)
+			 : "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14",
+			 "x15", "x16", "x17", "x19", "x30", "memory", "cc");
+#else
+	(void)stack_end;
+	function(context);
+#endif
+}
+
+/*
+ * Whether a child would be in this process's pid namespace. After unshare(CLONE_NEWPID), the next child is the first
+ * process of a new namespace, which ends with that child: it must not be ours.
+ */
+static bool has_same_namespace(void)
+{
+	struct stat own, childrens;
+	return stat("/proc/self/ns/pid", &own) == 0 && stat("/proc/self/ns/pid_for_children", &childrens) == 0 &&
+	       own.st_ino == childrens.st_ino;
+}
+
+/* False if no helper could be made, or it does not share our memory. */
+static bool run_apart(char *stack_end, struct helper_call *call)
+{
+	call->is_apart = true;
+	long pid = call_apart(stack_end, answer_call, call);
+	if (pid <= 0)
+		return false;
+	while (syscall(SYS_wait4, pid, NULL, __WALL, NULL) < 0 && errno == EINTR)
+		continue;
+	return true;
+}
+
+static int do_nothing(void *context, bool is_apart)
+{
+	(void)context;
+	return is_apart;
+}
+
+static bool may_run_apart(char *stack_end)
+{
+	struct helper_call trial = { .job = do_nothing };
+	int works = atomic_load(&helper_works);
+	if (works == HELPER_FAILS || tdm_has_thread_sanitizer() || !has_same_namespace())
+		return false;
+	if (works == HELPER_UNKNOWN && run_apart(stack_end, &trial)) {
+		works = trial.is_done ? HELPER_WORKS : HELPER_FAILS;
+		atomic_store(&helper_works, works);
+	}
+	return works == HELPER_WORKS;
+}
+
+int tdm_helper_run(tdm_helper_job *job, void *context)
+{
+	struct helper_call call = { .job = job, .context = context, .result = -EINTR };
+	struct tdm_quiet guard;
+	int caller_errno = errno;
+	char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, STACK_FLAGS, -1, 0);
+	if (stack == MAP_FAILED) {
+		errno = caller_errno;
+		return -ENOMEM;
+	}
+	tdm_quiet_begin(&guard);
+	madvise(stack, STACK_BYTES, MADV_DONTFORK);
+	mprotect(stack, tdm_page_bytes(), PROT_NONE); /* an overflow is a fault at once */
+	if (!may_run_apart(stack + STACK_BYTES) || !run_apart(stack + STACK_BYTES, &call)) {
+		call.is_apart = false;
+		call_here(stack + STACK_BYTES, answer_call, &call);
+	}
+	munmap(stack, STACK_BYTES);
+	tdm_quiet_end(&guard);
+	errno = caller_errno;
+	return call.result;
 }
 
 /* ---- private memory ---- */

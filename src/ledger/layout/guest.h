@@ -162,4 +162,20 @@ void tdm_quiet_end(const struct tdm_quiet *guard);
 /* Whether the program is built with the thread sanitizer. */
 bool tdm_has_thread_sanitizer(void);
 
+/* ---- the helper ---- */
+
+/*
+ * A job that opens files. The program's own threads may close or reuse any descriptor number at any moment, so a job
+ * runs in a helper: a process of its own that shares the program's memory, has its own table of descriptors and a stack
+ * of its own, and ends with the job. The calling thread waits. Its signals are blocked meanwhile, and errno is
+ * restored.
+ *
+ * If Linux does not allow such a process, the job runs in the calling thread, on that other stack, with `is_apart`
+ * false: it must then check that each descriptor is still its own. A job must not use getpid(), which differs.
+ */
+typedef int tdm_helper_job(void *context, bool is_apart);
+
+/* Returns the job's result; -ENOMEM if there is no memory for a stack; -EINTR if the helper was killed. */
+int tdm_helper_run(tdm_helper_job *job, void *context);
+
 #endif

@@ -33,6 +33,12 @@
 #define TDM_LEDGER_MINOR    5                            /* increases when reserved bytes or numbers gain a meaning */
 #define TDM_LEDGER_SEQ_BUSY UINT64_MAX                   /* value while data is being written */
 
+/*
+ * The writer holds a lock on the file's first byte. A lock on this byte is a POSIX lock, which shows the writer's pid;
+ * there may be none, and the lock on the first byte then shows a pid or none.
+ */
+#define TDM_LEDGER_PID_BYTE (INT64_C(1) << 62)
+
 enum {
 	TDM_LEDGER_PAGE = 4096,
 	TDM_LEDGER_DEVICES = 64,

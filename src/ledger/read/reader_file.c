@@ -755,6 +755,7 @@ struct tdm_ledger_clock tdm_ledger_noted(const struct tdm_ledger *ledger)
 enum tdm_liveness tdm_ledger_holder(const struct tdm_ledger *ledger, int32_t *pid)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+	struct flock shown = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = TDM_LEDGER_PID_BYTE, .l_len = 1 };
 	*pid = 0;
 	if (ledger->own) { /* a process never sees its own lock */
 		*pid = (int32_t)getpid();
@@ -764,6 +765,9 @@ enum tdm_liveness tdm_ledger_holder(const struct tdm_ledger *ledger, int32_t *pi
 		return TDM_ALIVE_UNKNOWN;
 	if (lock.l_type == F_UNLCK)
 		return TDM_DEAD;
+	/* The lock of an open file shows no pid; there may be one that does. */
+	if (lock.l_pid <= 0 && fcntl(ledger->fd, F_GETLK, &shown) == 0 && shown.l_type != F_UNLCK)
+		lock.l_pid = shown.l_pid;
 	*pid = lock.l_pid > 0 ? (int32_t)lock.l_pid : 0;
 	return TDM_ALIVE;
 }
