@@ -300,7 +300,11 @@ enum {
 	TDM_EVENT_SHARED = 256,
 	TDM_EVENT_CLASH = 512,
 	TDM_EVENT_BEYOND = 1024,
-	TDM_EVENT_LISTED = 64, /* part of the list after a TDM_OP_CLEAR, which contains each buffer once */
+	/* a per-core buffer: each core of `ranges` has an address of its own, and no other core holds bytes */
+	TDM_EVENT_PER_CORE = 2048,
+	TDM_EVENT_COLUMNS = 4096, /* the cores of a range come column by column instead of row by row */
+	TDM_EVENT_BARE = 8192,    /* made on `device` alone, not on the mesh (text traces) */
+	TDM_EVENT_LISTED = 64,    /* part of the list after a TDM_OP_CLEAR, which contains each buffer once */
 };
 
 struct tdm_event {
