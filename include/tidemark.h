@@ -181,6 +181,10 @@ enum {
 	/* Per-core kinds only: other buffers of the kind may occupy the same bytes, so this one is not added to the
 	 * kind's figures; the caller reports the total with tidemark_report_core_use(). */
 	TIDEMARK_SHARED = 8,
+	/* An L1 buffer with an address of its own on each core of `ranges`, and no bytes on other cores, as in the
+	 * runtime's hybrid allocator mode. `bytes_per_bank` is its size on one core. Several such buffers may have the
+	 * same address, so `id` must not be an address. */
+	TIDEMARK_PER_CORE = 128,
 };
 
 /*
@@ -208,11 +212,14 @@ struct tidemark_buffer {
 	const uint64_t *frames;
 	uint32_t frame_count;
 	uint32_t reserved; /* must be 0 */
+	/* With TIDEMARK_PER_CORE: the address on each core, range by range and in each range row by row; `address` is
+	 * then the first of them. NULL: unknown. At most 256 are kept. */
+	const uint64_t *core_addresses;
 };
 
-#define TIDEMARK_BUFFER_INIT                                                                            \
-	{                                                                                               \
-		sizeof(struct tidemark_buffer), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0 \
+#define TIDEMARK_BUFFER_INIT                                                                                  \
+	{                                                                                                     \
+		sizeof(struct tidemark_buffer), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, NULL \
 	}
 
 TIDEMARK_API int tidemark_alloc_(const struct tidemark_buffer *buffer);

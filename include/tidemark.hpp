@@ -192,6 +192,13 @@ class Buffer
 		ranges_ = std::move(ranges);
 		return *this;
 	}
+	// A per-core L1 buffer: an address of its own on each core of its ranges, row by row in each range.
+	Buffer &per_core(std::vector<std::uint64_t> addresses) noexcept
+	{
+		core_addresses_ = std::move(addresses);
+		raw_.flags |= TIDEMARK_PER_CORE;
+		return *this;
+	}
 	// Marks the memory as globally allocated or borrowed: its bytes are not counted.
 	Buffer &view(bool is_view = true) noexcept
 	{
@@ -228,12 +235,14 @@ class Buffer
 		tidemark_buffer copy = raw_;
 		copy.range_count = static_cast<std::uint32_t>(ranges_.size());
 		copy.ranges = ranges_.empty() ? nullptr : ranges_.data();
+		copy.core_addresses = core_addresses_.empty() ? nullptr : core_addresses_.data();
 		return copy;
 	}
 
       private:
 	tidemark_buffer raw_ = TIDEMARK_BUFFER_INIT;
 	std::vector<CoreRange> ranges_;
+	std::vector<std::uint64_t> core_addresses_;
 };
 
 inline int alloc(const Buffer &buffer) noexcept

@@ -515,3 +515,15 @@ A program in another pid namespace has a pid for itself and one for us. Every co
   0 it 0
   0 0 0
   $ kill $other; kill -KILL $seen; wait
+
+Per-core buffers count for their own cores only: 64 x 4096 + 6 x 2048. The largest free block of L1 is not known.
+
+  $ rm -rf ledgers/*; TIDEMARK=1 $TOOLS/tracked percore wait > pipe & read ready < pipe; pid=$!
+  $ tidemark status -p $pid | grep -E '^ +l1 '
+    l1            0.26MiB   64.00MiB   63.74MiB    unknown    0.26MiB   0.4% L
+  $ tidemark status -j -p $pid | python3 -c 'import json, sys
+  > for p in json.load(sys.stdin)["processes"]:
+  >     print([(k["kind"], k["used"], k["peak"], k["buffers"]) for k in p["memory"]["kinds"] if k["used"]])'
+  [('l1', 274432, 274432, 4), ('trace', 1000, 1000, 1)]
+  $ kill -USR1 $pid; wait $pid
+  [7]

@@ -154,6 +154,9 @@ struct tdm_str tdm_ledger_text(struct tdm_ledger *ledger, uint32_t number);
 size_t tdm_ledger_stack(struct tdm_ledger *ledger, uint32_t number, uint64_t frames[TDM_LEDGER_STACK_MAX]);
 /* Refuses the whole list if a rectangle is invalid: a partial list would be wrong. */
 const struct tdm_core_range *tdm_ledger_ranges(struct tdm_ledger *ledger, uint32_t number, uint32_t *count);
+/* The address of a per-core buffer on each core of its ranges: range by range, in each range row by row. NULL if the
+ * blob has ranges only, or another number of addresses than its ranges have cores. */
+const uint64_t *tdm_ledger_addresses(struct tdm_ledger *ledger, uint32_t number, uint32_t *count);
 /*
  * The program's i-th loaded module, for symbolising. Returns 1 and sets *base, *size and *path, or returns 0 if there
  * is no i-th module.

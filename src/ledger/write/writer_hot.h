@@ -44,6 +44,8 @@ struct tdm_wchange {
 /* Returns false and changes nothing if a sum would be absurd. */
 bool tdm_writer_change(
 	struct tdm_wdevice *device, uint32_t kind, uint64_t number, uint64_t tsc, const struct tdm_wchange *change);
+void tdm_writer_count_rare_free(
+	struct tdm_wdevice *device, uint64_t number, const struct tdm_ledger_slot *slot, uint32_t kind);
 void tdm_writer_count_view(struct tdm_wdevice *device, uint32_t kind, uint64_t number, bool is_free, uint32_t flags);
 void tdm_writer_cap_totals(uint64_t *alloc_bytes, uint64_t *alloc_asked);
 int tdm_writer_alloc_far(struct tdm_wdevice *device, const struct tdm_report *report,
@@ -299,10 +301,10 @@ tdm_hot void tdm_free_slot(
 	if (tdm_unlikely(number % TDM_LEDGER_FREE_CLOCK == 0))
 		device->last_tsc = tsc = tdm_clock_ticks();
 	tdm_store_u64(&slot->death, number);
-	if (tdm_likely(slot->banks != 0))
+	if (tdm_likely(slot->banks != 0 && (slot->flags & TDM_SLOT_PER_CORE) == 0))
 		tdm_count_free(device, number, slot, kind);
 	else
-		tdm_writer_count_view(device, kind, number, true, 0);
+		tdm_writer_count_rare_free(device, number, slot, kind);
 	tdm_put_free_record(device, number, tsc, slot, kind);
 	tdm_commit(device, number);
 	tdm_give_slot(device, slot_number);

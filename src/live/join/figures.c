@@ -583,7 +583,8 @@ static void take_slots(
 	bool collects = look->collects;
 	for (size_t i = 0; i < count; i++) {
 		const struct tdm_ledger_slot *slot = &slots[i];
-		const struct item item = { slot->kind, (slot->flags & TDM_SLOT_NO_ADDRESS) == 0,
+		/* A per-core buffer has no address that holds for a whole bank. */
+		const struct item item = { slot->kind, (slot->flags & (TDM_SLOT_NO_ADDRESS | TDM_SLOT_PER_CORE)) == 0,
 			(slot->flags & TDM_SLOT_ESTIMATED) == 0, slot->address, slot->bank_bytes };
 		if (tdm_slot_is_view(slot->banks, slot->flags) || (slot->flags & TDM_SLOT_SHARED) != 0)
 			continue;
@@ -603,7 +604,8 @@ static bool take_buffers(struct look *look, const struct tdm_fold_holding *holdi
 		for (size_t i = 0; i < kind->count; i++) {
 			const struct tdm_buffer *buffer = &kind->buffers[i];
 			bool has_size = buffer->bank_bytes != TDM_SIZE_UNKNOWN;
-			const struct item item = { k, buffer->address != TDM_ADDRESS_UNKNOWN, has_size, buffer->address,
+			bool has_address = buffer->address != TDM_ADDRESS_UNKNOWN && !tdm_buffer_is_per_core(buffer);
+			const struct item item = { k, has_address, has_size, buffer->address,
 				has_size ? buffer->bank_bytes : 0 };
 			if (tdm_buffer_is_view(buffer) || tdm_buffer_is_shared(buffer))
 				continue;

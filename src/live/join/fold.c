@@ -97,6 +97,7 @@ static struct tdm_buffer buffer_of(struct tdm_intern *texts, const struct tdm_ev
 		.program = tdm_intern_text(texts, event->program),
 		.stack = tdm_intern_stack(texts, event->frames, event->frame_count),
 		.ranges = tdm_intern_ranges(texts, event->ranges, event->range_count),
+		.addresses = tdm_intern_addresses(texts, event->core_addresses, event->core_address_count),
 	};
 }
 

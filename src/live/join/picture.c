@@ -92,6 +92,33 @@ const struct tdm_core_range *tdm_picture_ranges(const struct tdm_picture *pictur
 	return items_of(picture->texts != NULL ? &picture->texts->ranges : NULL, number, count);
 }
 
+const uint64_t *tdm_picture_addresses(const struct tdm_picture *picture, uint32_t number, uint32_t *count)
+{
+	return items_of(picture->texts != NULL ? &picture->texts->addresses : NULL, number, count);
+}
+
+bool tdm_buffer_is_on(
+	const struct tdm_picture *picture, const struct tdm_buffer *buffer, uint32_t x, uint32_t y, uint64_t *address)
+{
+	uint32_t range_count, count;
+	uint64_t before = 0;
+	const struct tdm_core_range *ranges = tdm_picture_ranges(picture, buffer->ranges, &range_count);
+	const uint64_t *addresses = tdm_picture_addresses(picture, buffer->addresses, &count);
+	for (uint32_t i = 0; i < range_count; i++) {
+		const struct tdm_core_range *r = &ranges[i];
+		uint64_t width = (uint64_t)r->x1 - r->x0 + 1;
+		if (x >= r->x0 && x <= r->x1 && y >= r->y0 && y <= r->y1) {
+			uint64_t at = before + (y - r->y0) * width + (x - r->x0);
+			*address = !tdm_buffer_is_per_core(buffer) ? buffer->address
+				   : at < count                    ? addresses[at]
+								   : TDM_ADDRESS_UNKNOWN;
+			return true;
+		}
+		before += width * ((uint64_t)r->y1 - r->y0 + 1);
+	}
+	return false;
+}
+
 size_t tdm_holding_buffer_count(const struct tdm_holding *holding)
 {
 	size_t count = 0;

@@ -45,6 +45,7 @@ struct tdm_buffer {
 	uint32_t name, program; /* numbers of texts; 0 if there is none */
 	uint32_t stack;         /* number of the stack; 0 if there is none */
 	uint32_t ranges;        /* number of the core ranges; 0 if there is none */
+	uint32_t addresses;     /* number of the addresses on these cores; 0 if there is none */
 	uint16_t flags;         /* TDM_EVENT_* */
 	uint8_t kind;
 };
@@ -59,6 +60,12 @@ static inline bool tdm_buffer_is_view(const struct tdm_buffer *buffer)
 static inline bool tdm_buffer_is_shared(const struct tdm_buffer *buffer)
 {
 	return (buffer->flags & TDM_EVENT_SHARED) != 0;
+}
+
+/* Whether each of the buffer's cores has an address of its own, and no other core holds bytes. */
+static inline bool tdm_buffer_is_per_core(const struct tdm_buffer *buffer)
+{
+	return (buffer->flags & TDM_EVENT_PER_CORE) != 0;
 }
 
 /* Whether the buffer was allocated before tracking began, so that its age is unknown. */
@@ -279,6 +286,10 @@ const char *tdm_picture_text(const struct tdm_picture *picture, uint32_t number)
 const struct tdm_kept_frame *tdm_picture_stack(const struct tdm_picture *picture, uint32_t number, uint32_t *count);
 /* A list of core ranges; *count is 0 if the number is 0 or does not exist. */
 const struct tdm_core_range *tdm_picture_ranges(const struct tdm_picture *picture, uint32_t number, uint32_t *count);
+const uint64_t *tdm_picture_addresses(const struct tdm_picture *picture, uint32_t number, uint32_t *count);
+/* Whether a buffer's ranges contain a core. Sets *address to its address there; TDM_ADDRESS_UNKNOWN if unknown. */
+bool tdm_buffer_is_on(
+	const struct tdm_picture *picture, const struct tdm_buffer *buffer, uint32_t x, uint32_t y, uint64_t *address);
 
 /* The command line of a process, or its name if that is unknown. */
 static inline const char *tdm_picture_command(const struct tdm_picture_process *process)

@@ -379,6 +379,7 @@ static const struct tdm_shape_field picture_fields[] = {
 	{ "texts", .type = TDM_SHAPE_TEXTS },
 	{ "stacks", .type = TDM_SHAPE_STACKS },
 	{ "ranges", .type = TDM_SHAPE_RANGES },
+	{ "addresses", .type = TDM_SHAPE_ADDRESSES },
 };
 const struct tdm_shape tdm_shape_picture = { SHAPE(picture_fields) };
 #undef ROW
@@ -435,6 +436,7 @@ static const struct tdm_shape_field columns[TDM_SHAPE_BUFFER_COLUMNS] = {
 	{ PLAIN(program) },
 	{ PLAIN(stack) },
 	{ PLAIN(ranges) },
+	{ PLAIN(addresses) },
 };
 #undef ROW
 

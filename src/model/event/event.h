@@ -300,7 +300,11 @@ enum {
 	TDM_EVENT_SHARED = 256,
 	TDM_EVENT_CLASH = 512,
 	TDM_EVENT_BEYOND = 1024,
-	TDM_EVENT_LISTED = 64, /* part of the list after a TDM_OP_CLEAR, which contains each buffer once */
+	/* a per-core buffer: each core of `ranges` has an address of its own, and no other core holds bytes */
+	TDM_EVENT_PER_CORE = 2048,
+	TDM_EVENT_COLUMNS = 4096, /* the cores of a range come column by column instead of row by row */
+	TDM_EVENT_BARE = 8192,    /* made on `device` alone, not on the mesh (text traces) */
+	TDM_EVENT_LISTED = 64,    /* part of the list after a TDM_OP_CLEAR, which contains each buffer once */
 };
 
 struct tdm_event {
@@ -335,7 +339,11 @@ struct tdm_event {
 	uint32_t range_count;           /* at most TDM_RANGES_MAX */
 	uint32_t stack;                 /* number of the call stack, in events kept by a picture; 0 if there is none */
 	const struct tdm_core_range *ranges; /* the cores that hold the buffer, for kinds in cores; NULL if unknown */
-	union {                              /* which member is valid depends on `op`; NULL for other operations */
+	/* TDM_EVENT_PER_CORE: the address on each core of `ranges`, range by range, in each row by row; NULL if
+	 * unknown */
+	const uint64_t *core_addresses;
+	uint32_t core_address_count;
+	union { /* which member is valid depends on `op`; NULL for other operations */
 		const struct tdm_process *who;
 		const struct tdm_device_info *about;
 		const struct tdm_counter *counter;

@@ -41,7 +41,9 @@ struct row {
 	uint64_t reserved, occupied, age_ns;
 	const char *program, *name;
 	const struct tdm_core_range *ranges;
-	uint32_t range_count;
+	uint32_t range_count, address_count;
+	const uint64_t *addresses; /* of a per-core buffer, on each of its cores */
+	bool is_per_core;
 };
 
 /* The context of a process's tables. */
@@ -617,6 +619,7 @@ static const void *buffer_row(const struct tdm_table *table, size_t i)
 		.is_view = is_view,
 		.is_shared = tdm_buffer_is_shared(buffer),
 		.is_adopted = tdm_buffer_is_adopted(buffer),
+		.is_per_core = tdm_buffer_is_per_core(buffer),
 		.has_only_id =
 			buffer->address == TDM_ADDRESS_UNKNOWN && picture->processes[holding->process].is_on_behalf,
 		.banks = is_view ? 0 : buffer->banks,
@@ -626,6 +629,7 @@ static const void *buffer_row(const struct tdm_table *table, size_t i)
 		.program = tdm_picture_text(picture, buffer->program),
 		.name = tdm_picture_text(picture, buffer->name) };
 	row->ranges = tdm_picture_ranges(picture, buffer->ranges, &row->range_count);
+	row->addresses = tdm_picture_addresses(picture, buffer->addresses, &row->address_count);
 	tdm_picture_stack(picture, buffer->stack, &row->depth);
 	return row;
 }
@@ -691,6 +695,16 @@ static struct tdm_value get_ranges(const struct tdm_field *field)
 	return tdm_value_if(count != 0, tdm_value_list(lists, count));
 }
 
+/* The address on each core of a per-core buffer; unknown for any other. */
+static struct tdm_value get_addresses(const struct tdm_field *field)
+{
+	const struct row *row = field->row;
+	struct tdm_value *list = tdm_arena_take(field->scratch, row->address_count * sizeof *list);
+	for (uint32_t i = 0; i < row->address_count; i++)
+		list[i] = tdm_value_number(row->addresses[i]);
+	return tdm_value_if(row->address_count != 0, tdm_value_list(list, row->address_count));
+}
+
 #define ROW(member)    TDM_MEMBER(struct row, member)
 #define BUFFER(member) TDM_VIA(struct row, buffer, struct tdm_buffer, member)
 static const struct tdm_column buffer_columns[] = {
@@ -709,6 +723,8 @@ static const struct tdm_column buffer_columns[] = {
 	{ NULL, "page_bytes", BUFFER(page_size), .flags = TDM_ZERO_IS_UNKNOWN },
 	{ NULL, "cores", BUFFER(cores), .flags = TDM_ZERO_IS_UNKNOWN },
 	{ NULL, "core_ranges", .get = get_ranges },
+	{ NULL, "per_core", ROW(is_per_core) },
+	{ NULL, "core_addresses", .get = get_addresses },
 	{ NULL, "view", ROW(is_view) },
 	{ NULL, "shared", ROW(is_shared) },
 	{ NULL, "adopted", ROW(is_adopted) },

@@ -26,7 +26,9 @@ struct tdm_live_report {
 	uint32_t uid;
 	bool stacks;
 	bool is_quick; /* leave out the call stacks of findings, which take long to resolve */
-	bool map;      /* show where buffers are: in text the map replaces the tables, JSON contains both */
+	bool has_core; /* the map is that of one core's L1 */
+	struct tdm_core core;
+	bool map; /* show where buffers are: in text the map replaces the tables, JSON contains both */
 	/* For leaks: */
 	const struct tdm_findings *findings;
 	const struct tdm_leaks_result *leaks;
