@@ -31,6 +31,15 @@ static inline bool tdm_kind_is_per_core(enum tdm_kind kind)
 	return kind >= TDM_KIND_CB && kind != TDM_KIND_SYSTEM;
 }
 
+/* Whether the kind consists of the buffers that a runtime's allocators hand out. */
+static inline bool tdm_kind_is_of_allocators(enum tdm_kind kind)
+{
+	return kind <= TDM_KIND_TRACE;
+}
+
+/* The remark of a process begins with this if it has such buffers that nobody can see; the reason follows. */
+#define TDM_REMARK_UNSEEN "metal: buffers are not seen: "
+
 /* The kind's name in JSON and traces; "unknown" if out of range. */
 const char *tdm_kind_name(enum tdm_kind kind);
 

@@ -135,8 +135,7 @@ static size_t take_numbers(
 		is_sane = numbers[i] < TDM_METAL_CHIPS_MAX;
 	if (!is_sane) {
 		if (vector->begin != vector->end)
-			tdm_metal_distrust(
-				runtime, "metal: a mesh lists impossible chips, so nothing of its runtime is reported");
+			tdm_metal_distrust(runtime, TDM_REMARK_UNSEEN "the runtime lists impossible chips of a mesh");
 		return 0;
 	}
 	if (runtime->ask.operator_delete != NULL)
@@ -458,8 +457,7 @@ static bool learn(struct tdm_metal_allocator *new)
 	if (ask_banks(new))
 		return true;
 	free(new->chips);
-	tdm_metal_distrust(
-		new->runtime, "metal: the runtime's allocator gives impossible figures, so nothing of it is reported");
+	tdm_metal_distrust(new->runtime, TDM_REMARK_UNSEEN "the runtime's allocator gives impossible figures");
 	return false;
 }
 
@@ -505,8 +503,8 @@ struct tdm_metal_allocator *tdm_metal_allocator_slow(
 		tdm_metal_allocator_end(allocator);
 		found = NULL;
 	}
-	if (found == NULL)
-		found = make(runtime, allocator, device);
+	if (found == NULL && (found = make(runtime, allocator, device)) == NULL && tdm_metal_is_on(runtime))
+		tdm_metal_remark_once(TDM_REMARK_UNSEEN "there is no room for what is known about one more allocator");
 	tdm_metal_explain(runtime);
 	if (found != NULL && !tdm_metal_is_described(found)) {
 		describe_chips(found);

@@ -320,8 +320,7 @@ static void report(struct tdm_metal_allocator *allocator, const struct sight *si
 	new.cores = cores >> 32 & 1 ? (uint32_t)cores : 0;
 	if (new.bytes > TDM_METAL_BYTES_MAX || new.bytes_per_bank > TDM_METAL_BYTES_MAX ||
 		new.address > TDM_METAL_BYTES_MAX || new.cores > TDM_METAL_BANKS_MAX) {
-		tdm_metal_distrust(runtime,
-			"metal: the runtime gives impossible figures of a buffer, so nothing of it is reported");
+		tdm_metal_distrust(runtime, TDM_REMARK_UNSEEN "the runtime gives impossible figures of one");
 		return;
 	}
 	if (new.cores != 0 && new.kind != TIDEMARK_DRAM &&new.kind != TIDEMARK_TRACE) {
@@ -364,9 +363,14 @@ static inline struct tdm_metal_allocator *find_allocator(
 	struct tdm_metal_runtime *runtime, const void *own_allocator, const void *buffer, struct sight *sight)
 {
 	look(runtime, buffer, sight);
-	return sight->kind != UINT32_MAX ? tdm_metal_allocator_of(runtime,
-						   own_allocator != NULL ? own_allocator : sight->device, sight->device)
-					 : NULL;
+	if (sight->kind == UINT32_MAX)
+		return NULL;
+	if (own_allocator == NULL && sight->device == NULL) {
+		tdm_metal_remark_once(TDM_REMARK_UNSEEN
+			"the allocator cannot be hooked, and the devices of this runtime cannot be told apart");
+		return NULL;
+	}
+	return tdm_metal_allocator_of(runtime, own_allocator != NULL ? own_allocator : sight->device, sight->device);
 }
 
 static inline bool is_shown(const struct tdm_metal_allocator *allocator)

@@ -411,30 +411,45 @@ static void check_statistics(const struct tdm_picture *picture, uint32_t process
 	if (reports == 0 || !all_agree)
 		return;
 	struct tdm_finding *finding = add(findings, "statistics_agree", TDM_FINDING_OK);
-	finding->about.pid = of->pid;
-	finding->about.process = process;
-	finding->about.comm = of->comm;
-	finding->about.ledger = of->ledger;
+	tdm_about_process(picture, process, &finding->about);
 	tdm_findings_say(findings, "the figures agree with the runtime's allocator (%s report%s)", COUNT_TEXT(reports),
 		reports == 1 ? "" : "s");
 	tdm_findings_figure(findings, "reports", TDM_UNIT_COUNT, reports);
+}
+
+/* ---- buffers that are not seen ---- */
+
+static void find_unseen(const struct tdm_picture *picture, uint32_t process, struct tdm_findings *findings)
+{
+	const struct tdm_picture_process *of = &picture->processes[process];
+	const char *unseen = tdm_picture_unseen(picture, of);
+	if (unseen == NULL)
+		return;
+	tdm_about_process(picture, process, &add(findings, "not_seen", TDM_FINDING_WARNING)->about);
+	tdm_findings_say(findings, "%s; what DRAM, L1, L1_SMALL and traces hold is not known", unseen);
+	tdm_findings_advise(findings, NULL,
+		"'tidemark doctor --metal' names the functions that a build of tt-metal lacks; published builds have "
+		"them. "
+		"The totals in tt-metal's shared memory, where it publishes them, are used instead.");
 }
 
 /* ---- all findings ---- */
 
 void tdm_run_findings(const struct tdm_picture *picture, uint32_t process, struct tdm_findings *findings)
 {
+	find_unseen(picture, process, findings);
 	find_trace_hazards(picture, process, findings);
 	find_clashes(picture, process, findings);
 	find_left_at_close(picture, process, findings);
-	check_statistics(picture, process, findings);
+	if (tdm_picture_unseen(picture, &picture->processes[process]) == NULL) /* else there is nothing to compare */
+		check_statistics(picture, process, findings);
 	tdm_findings_sort(findings);
 }
 
 /* All these counts can only grow while a process runs, so their sum changes whenever any of them does. */
 uint64_t tdm_run_findings_version(const struct tdm_picture *picture, const struct tdm_picture_process *process)
 {
-	uint64_t version = process->holding_count;
+	uint64_t version = process->holding_count + process->note_count;
 	for (uint32_t i = 0; i < process->holding_count; i++) {
 		const struct tdm_holding *holding = &picture->holdings[process->first_holding + i];
 		version = tdm_plus(version, tdm_plus(holding->told.hazards_lost, holding->told.left));

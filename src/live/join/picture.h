@@ -277,6 +277,9 @@ void tdm_picture_done(struct tdm_picture *picture); /* releases the lists */
 const char *tdm_picture_text(const struct tdm_picture *picture, uint32_t number);
 /* The frames of a stack, innermost first; *count is 0 if the number is 0 or does not exist. */
 const struct tdm_kept_frame *tdm_picture_stack(const struct tdm_picture *picture, uint32_t number, uint32_t *count);
+/* Which of a process's buffers are not seen, and why: the sentence for every view. NULL if nothing is known to be
+ * missing. */
+const char *tdm_picture_unseen(const struct tdm_picture *picture, const struct tdm_picture_process *process);
 /* A list of core ranges; *count is 0 if the number is 0 or does not exist. */
 const struct tdm_core_range *tdm_picture_ranges(const struct tdm_picture *picture, uint32_t number, uint32_t *count);
 
@@ -394,5 +397,7 @@ struct tdm_provider {
 /* Fills in the process and the device of a holding, and leaves the rest unchanged. */
 struct tdm_about;
 void tdm_about_holding(const struct tdm_picture *picture, uint32_t index, struct tdm_about *about);
+/* The same for a process on all its devices. */
+void tdm_about_process(const struct tdm_picture *picture, uint32_t index, struct tdm_about *about);
 
 #endif

@@ -473,6 +473,7 @@ static void add_identity(
 			{ "lost_events", tdm_value_number(process->lost) },
 			{ "lost_texts", tdm_value_number(who->lost_texts) },
 			{ "damaged_records", tdm_value_number(process->refused) },
+			{ "not_seen", tdm_value_text(tdm_picture_unseen(report->picture, process)) },
 			{ "frees_inherited", tdm_value_number(who->frees_inherited) },
 			{ "mode_refused", tdm_value_bool(who->mode_refused) },
 			{ "ring_refused", tdm_value_bool(who->ring_refused) },
@@ -735,9 +736,12 @@ static void show_buffers(struct tdm_block *in, struct live *live, uint32_t proce
 	list->refs = tdm_live_buffers(report->picture, process, &report->filter, report->sort, &table.count);
 	tdm_result_keep(in->result, list->refs, free);
 	tdm_data(in, "buffer_count", tdm_value_number(table.count));
+	const char *unseen = tdm_picture_unseen(report->picture, &report->picture->processes[process]);
 	if (table.count == 0) /* names the filter, because there may be other buffers */
-		tdm_say(in, "no live buffers| of kind {kind}| on device {device}",
-			TDM_VALUES(
+		tdm_say(in,
+			unseen != NULL ? "it is not known which buffers are live: {why}"
+				       : "no live buffers| of kind {kind}| on device {device}",
+			TDM_VALUES({ "why", tdm_value_text(unseen) },
 				{ "kind", tdm_value_if(report->filter.has_kind, tdm_value_kind(report->filter.kind)) },
 				{ "device", tdm_value_if(report->filter.has_device,
 						    tdm_value_number(report->filter.device)) }))
@@ -851,6 +855,7 @@ static void show_sites(struct tdm_block *in, struct live *live, uint32_t process
 	const struct tdm_picture *picture = live->report->picture;
 	const struct tdm_picture_process *of = &picture->processes[process];
 	bool runs = of->life == TDM_LIFE_RUNS;
+	const char *unseen = tdm_picture_unseen(picture, of);
 	uint64_t rest = 0;
 	size_t count;
 	show_notes(in, picture, of);
@@ -866,14 +871,15 @@ static void show_sites(struct tdm_block *in, struct live *live, uint32_t process
 		rest = tdm_plus(rest, sites[i].reserved_bytes != TDM_BYTES_UNKNOWN ? sites[i].reserved_bytes : 0);
 	if (rest != 0)
 		tdm_say(in, "those hold {rest}", TDM_VALUES({ "rest", tdm_value_bytes(rest) }));
-	if (count == 0)
+	if (count == 0 || unseen != NULL)
 		tdm_say(in,
-			of->lost + of->refused != 0
+			unseen != NULL ? "it is not known what was left: {why}"
+			: of->lost + of->refused != 0
 				? "it is not known whether every buffer was freed: reports are missing"
 			: runs                  ? "no live buffers"
 			: has_left(picture, of) ? "no live buffers at the end"
 						: "every buffer was freed",
-			NULL)
+			TDM_VALUES({ "why", tdm_value_text(unseen) }))
 			->is_apart = true;
 	tdm_live_show_findings(in, live->report, process, true);
 	tdm_live_show_sizes(in, picture, process);
@@ -903,6 +909,7 @@ static void show_end(struct tdm_block *top, const struct tdm_live_report *report
 			{ "still_running", tdm_value_number(end->still_running) },
 			{ "preloaded", tdm_value_bool(end->is_preloaded) },
 			{ "not_preloadable", tdm_value_text(end->bar) }, { "not_seen", tdm_value_text(end->unseen) },
+			{ "not_hooked", tdm_value_name(end->unhooked) },
 			{ "left_without_report", tdm_value_bool(end->has_left) },
 			{ "left_pids", tdm_value_list(left, end->left_count) }));
 	if (end->still_running != 0)
@@ -912,6 +919,9 @@ static void show_end(struct tdm_block *top, const struct tdm_live_report *report
 		tdm_say(top, "tidemark: still running, without a report so far: {left}",
 			TDM_VALUES({ "left", tdm_value_text(end->left_count == 0 ? "processes that it started"
 										 : end->left_names) }));
+	if (end->unhooked != NULL)
+		tdm_say(top, "tidemark: buffers of tt-metal are not seen: {why}",
+			TDM_VALUES({ "why", tdm_value_text(end->unhooked) }));
 	if (end->unseen != NULL && report->picture->process_count == 0)
 		tdm_say(top, "tidemark: nothing was seen: {why}", TDM_VALUES({ "why", tdm_value_text(end->unseen) }));
 }
@@ -944,7 +954,7 @@ void tdm_run_show(struct tdm_block *top, const struct tdm_live_report *report, c
 	if (end->unseen != NULL && any)
 		tdm_say(top, "tidemark: not all was seen: {why}", TDM_VALUES({ "why", tdm_value_text(end->unseen) }))
 			->is_apart = true;
-	if (end->unseen == NULL && !any && !end->has_left)
+	if (end->unseen == NULL && end->unhooked == NULL && !any && !end->has_left)
 		show_nothing(top, end);
 	tdm_live_show_unread(top, report);
 }
