@@ -5,7 +5,7 @@ import os
 import subprocess
 import unittest
 
-from standin import BIN, PRELOAD, PROGRAMS, STANDIN, Case, environment
+from standin import BIN, PRELOAD, PROGRAMS, STANDIN, Case, as_printed, as_seen, environment, facts_of
 
 REASSURING = ("every buffer was freed", "no live buffers", "no leak found", "everything was freed", "all figures are 0",
               "agree with the runtime", "ok       seen: buffers")
@@ -17,7 +17,7 @@ HIDDEN = {
 }
 
 
-class Unseen(Case):
+class Views(Case):
     def command(self, *words, runtime=None):
         env = dict(environment(TIDEMARK_DIR=self.directory, TIDEMARK_SHM_DIR=self.directory, COLUMNS="1000"))
         env["TIDEMARK_PRELOAD"] = PRELOAD
@@ -31,6 +31,8 @@ class Unseen(Case):
             self.assertNotIn(word, text)
         self.assertIn(sentence, " ".join(text.split()))
 
+
+class Unseen(Views):
     def test_every_view_says_what_is_not_seen_and_why(self):
         for name, words in HIDDEN.items():
             with self.subTest(name=name):
@@ -74,6 +76,65 @@ class Unseen(Case):
                 self.assertIsNone(seen["not_seen"])
                 self.assertNotIn("not_seen", [f["what"] for f in seen["findings"]])
                 self.assertEqual(running.finish()[0], 0)
+
+
+class UnknownChips(Views):
+    """A device whose chips nobody can tell is shown as a device of its own, with all it has."""
+
+    ID = 1 << 30
+
+    def setUp(self):
+        super().setUp()
+        self.runtime = self.hide("today", self.symbols("today", ["get_device_ids"]))
+
+    def test_loaded_late(self):
+        library = os.path.join(self.runtime, "libtt_metal.so")
+        running, text, seen = self.look("today", os.path.join(STANDIN, "metal_by_dlopen"), library, TIDEMARK_KEEP="1")
+        printed = [(self.ID, *b[1:]) for b in as_printed(facts_of(text))]
+        self.assertEqual(as_seen(seen["buffers"]), printed)
+        self.assertEqual([(d["device"], d["chips_unknown"], d["open"]) for d in seen["devices"]], [(self.ID, True, True)])
+        self.assertIsNone(seen["not_seen"])
+        self.assertRegex(self.command("dump").stdout, r"\n +\? chips unknown +dram ")
+        self.assertRegex(self.command("dump").stdout, r"\n +\? +dram +0x")
+        for command in (["status", "--long"], ["top", "--once"]):
+            text = self.command(*command).stdout
+            self.assertIn("chips unknown", text)
+            self.assertNotIn(str(self.ID), text)
+        self.assertIn("chips unknown", self.command("status", "-d", "?", "--long").stdout)
+        device = json.loads(self.command("status", "--json").stdout)["device_info"][0]["memory"]
+        self.assertEqual((device["number"], device["chips_unknown"]), (None, True))
+        self.assertEqual(running.finish()[0], 0)
+        end = self.at_the_end(running)
+        self.assertEqual((end["buffers"], [d["open"] for d in end["devices"]]), ([], [False]))
+
+    def test_circular_buffers(self):
+        """The runtime announces them chip by chip; the first runtime says which chips these are, the second does not."""
+        for words, chips in ((["get_device_ids"], {0, 1}), (["get_device_ids", "StatsProviderC1", "6Device2idEv"], {self.ID + 1, self.ID + 2})):
+            with self.subTest(words=words):
+                runtime = self.hide("today", self.symbols("today", words))
+                running, _, seen = self.look("today", PROGRAMS, "parts", LD_LIBRARY_PATH=runtime, TIDEMARK_KEEP="1")
+                self.assertEqual({b["device"] for b in seen["buffers"] if b["kind"] == "cb"}, chips)
+                self.assertEqual({b["device"] for b in seen["buffers"] if b["kind"] != "cb"}, {self.ID})
+                self.assertEqual(running.finish()[0], 0)
+                self.assertEqual(self.at_the_end(running)["buffers"], [])
+
+    def test_two_of_them_are_two(self):
+        """In two processes, and opened one after the other."""
+        library = os.path.join(self.runtime, "libtt_metal.so")
+        for _ in range(2):
+            running, _, _ = self.look("today", os.path.join(STANDIN, "metal_by_dlopen"), library)
+        devices = json.loads(self.command("status", "--json").stdout)["device_info"]
+        self.assertEqual([d["memory"]["chips_unknown"] for d in devices], [True, True])
+        self.assertEqual(running.finish()[0], 0)
+
+    def test_without_virtual_tables(self):
+        runtime = self.hide("today", self.symbols("today", ["_ZTV"]))
+        running, text, seen = self.look("today", PROGRAMS, "order", LD_LIBRARY_PATH=runtime, TIDEMARK_KEEP="1")
+        buffers = [b for b in seen["buffers"] if b["kind"] == "dram"]
+        self.assertEqual({b["device"] for b in buffers}, {self.ID})
+        self.assertEqual(len(buffers), len({b[2] for b in as_printed(facts_of(text)) if b[1] == "dram"}))
+        self.assertEqual(running.finish()[0], 0)
+        self.assertEqual(self.at_the_end(running)["buffers"], [])
 
 
 if __name__ == "__main__":

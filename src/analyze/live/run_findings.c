@@ -109,7 +109,7 @@ static void add_hazards(
 	if (devices > 1)
 		snprintf(where, sizeof where, "%" PRIu64 " devices", devices);
 	else
-		snprintf(where, sizeof where, "device %" PRIu32, picture->holdings[refs->holding].number);
+		snprintf(where, sizeof where, "device %s", TDM_DEVICE_TEXT(picture->holdings[refs->holding].number));
 	if (hazard->address != TDM_ADDRESS_UNKNOWN)
 		snprintf(at, sizeof at, is_one ? " at 0x%" PRIx64 : ", the first at 0x%" PRIx64 ",", hazard->address);
 	if (hazard->state == TDM_HAZARD_LIVE)
@@ -217,9 +217,10 @@ static void put_story(const struct tdm_picture *picture, const struct tdm_holdin
 	uint64_t need = clash->begin != 0 ? clash->end - clash->begin : 0, excess = clash->end - clash->limit;
 	const char *program = tdm_picture_text(picture, clash->program);
 	if (devices > 1)
-		tdm_buf_printf(out, "%" PRIu64 " devices, the first is %" PRIu32 ": ", devices, holding->number);
+		tdm_buf_printf(
+			out, "%" PRIu64 " devices, the first is %s: ", devices, TDM_DEVICE_TEXT(holding->number));
 	else
-		tdm_buf_printf(out, "device %" PRIu32 ": ", holding->number);
+		tdm_buf_printf(out, "device %s: ", TDM_DEVICE_TEXT(holding->number));
 	tdm_buf_printf(out, "%s%s%s", clash->kind == TDM_KIND_DFB ? "dataflow buffers" : "circular buffers",
 		program[0] != '\0' ? " of " : "", NAME_TEXT(program));
 	if (clash->type == TDM_CLASH_BEYOND) {
@@ -324,12 +325,11 @@ static void find_left_at_close(const struct tdm_picture *picture, uint32_t proce
 	struct tdm_finding *finding = add(findings, "left_at_close", TDM_FINDING_INFO);
 	tdm_about_holding(picture, first, &finding->about);
 	if (devices == 1)
-		tdm_findings_say(findings, "device %" PRIu32 " was closed with %s live buffer%s",
-			picture->holdings[first].number, count, buffers == 1 ? "" : "s");
+		tdm_findings_say(findings, "device %s was closed with %s live buffer%s",
+			TDM_DEVICE_TEXT(picture->holdings[first].number), count, buffers == 1 ? "" : "s");
 	else
-		tdm_findings_say(findings,
-			"%" PRIu64 " devices were closed with %s live buffers, device %" PRIu32 " among them", devices,
-			count, picture->holdings[first].number);
+		tdm_findings_say(findings, "%" PRIu64 " devices were closed with %s live buffers, device %s among them",
+			devices, count, TDM_DEVICE_TEXT(picture->holdings[first].number));
 	tdm_findings_figure(findings, "buffers", TDM_UNIT_COUNT, buffers);
 	tdm_findings_figure(findings, "devices", TDM_UNIT_COUNT, devices);
 	tdm_findings_advise(findings, NULL,
@@ -375,15 +375,15 @@ static void add_difference(const struct tdm_picture *picture, uint32_t index, un
 	const char *name = tdm_kind_name((enum tdm_kind)kind);
 	if (differs)
 		tdm_findings_say(found,
-			"device %" PRIu32 ", %s: the runtime's allocator has %s B in each bank, Tidemark counted %s B "
+			"device %s, %s: the runtime's allocator has %s B in each bank, Tidemark counted %s B "
 			"(%s of %s reports differed)",
-			holding->number, name, COUNT_TEXT(said->allocated), COUNT_TEXT(said->ours),
+			TDM_DEVICE_TEXT(holding->number), name, COUNT_TEXT(said->allocated), COUNT_TEXT(said->ours),
 			COUNT_TEXT(said->differing), COUNT_TEXT(said->reports));
 	else
 		tdm_findings_say(found,
-			"device %" PRIu32 ", %s: %s of %s reports of the runtime's allocator differed from Tidemark's "
+			"device %s, %s: %s of %s reports of the runtime's allocator differed from Tidemark's "
 			"count; the last one agrees: %s B in each bank",
-			holding->number, name, COUNT_TEXT(said->differing), COUNT_TEXT(said->reports),
+			TDM_DEVICE_TEXT(holding->number), name, COUNT_TEXT(said->differing), COUNT_TEXT(said->reports),
 			COUNT_TEXT(said->ours));
 	tdm_findings_figure(found, "runtime_bytes_per_bank", TDM_UNIT_BYTES, said->allocated);
 	tdm_findings_figure(found, "counted_bytes_per_bank", TDM_UNIT_BYTES, said->ours);

@@ -136,6 +136,7 @@ struct tdm_picture_device {
 	uint64_t key;     /* the same in every picture; never 0 */
 	bool has_chip_id; /* without a chip id, the device's identity is uncertain */
 	bool is_virtual;  /* collects the reports of a capture without dispatch; not a real card */
+	bool is_unknown;  /* which chips it consists of is not known; its number is that of no device */
 	/* a card whose chips are among the devices, although it is unknown which chips they are */
 	bool is_board;
 	uint64_t chip_id; /* 0 is a valid id */

@@ -278,7 +278,7 @@ static void draw_buffer(struct tdm_app *app, struct tdm_area line, size_t index)
 		const struct tdm_buffer_ref *ref = tdm_buffer_view_buffer(view, index);
 		const struct tdm_holding *holding = &picture->holdings[ref->holding];
 		buffer = ref->buffer;
-		snprintf(text, sizeof text, "%" PRIu32 "%s", holding->number,
+		snprintf(text, sizeof text, "%s%s", TDM_DEVICE_TEXT(holding->number),
 			picture->devices[holding->device].is_virtual ? "v" : "");
 	}
 	uint64_t asked = site != NULL ? site->asked_bytes : buffer->asked_bytes,

@@ -162,8 +162,9 @@ static struct tdm_value get_opened(const struct tdm_field *field)
 	if (size->is_in_dram)
 		return tdm_field_printed(field, "without a trace region, traces are in DRAM%s", missing);
 	if (size->opened == TDM_BYTES_UNKNOWN)
-		return tdm_field_printed(field, "on device %" PRIu32 "%s", size->device, missing);
-	return tdm_field_printed(field, "device %" PRIu32 " has %" PRIu64 "%s", size->device, size->opened, missing);
+		return tdm_field_printed(field, "on device %s%s", TDM_DEVICE_TEXT(size->device), missing);
+	return tdm_field_printed(
+		field, "device %s has %" PRIu64 "%s", TDM_DEVICE_TEXT(size->device), size->opened, missing);
 }
 
 void tdm_live_show_sizes(struct tdm_block *in, const struct tdm_picture *picture, uint32_t process)
@@ -330,11 +331,12 @@ static struct tdm_value get_device(const struct tdm_field *field)
 	const char *card = device->info != NULL ? device->info->card : "";
 	bool is_closed = holding->told.life == TDM_STEP_CLOSED &&
 			 tdm_picture_counts(&picture_of(field)->processes[holding->process]);
-	return tdm_field_printed(field, card[0] != '\0' ? "%" PRIu32 " (%s)%s" : "%" PRIu32 "%s%s", holding->number,
+	return tdm_field_printed(field, card[0] != '\0' ? "%s (%s)%s" : "%s%s%s", TDM_DEVICE_TEXT(holding->number),
 		card,
-		device->is_virtual ? " virtual"
-		: is_closed        ? " closed"
-				   : "");
+		device->is_unknown   ? " chips unknown"
+		: device->is_virtual ? " virtual"
+		: is_closed          ? " closed"
+				     : "");
 }
 
 static struct tdm_value get_kind(const struct tdm_field *field)
@@ -415,6 +417,11 @@ static struct tdm_value get_virtual(const struct tdm_field *field)
 	return tdm_value_bool(device_of(field)->is_virtual);
 }
 
+static struct tdm_value get_unknown(const struct tdm_field *field)
+{
+	return tdm_value_bool(device_of(field)->is_unknown);
+}
+
 static struct tdm_value get_card(const struct tdm_field *field)
 {
 	const struct tdm_device_info *info = device_of(field)->info;
@@ -491,6 +498,7 @@ static void show_processes(struct tdm_block *top, struct live *live,
 		{ NULL, "device", HOLDING(number) },
 		{ NULL, "own_number", HOLDING(own_number) },
 		{ NULL, "virtual", .get = get_virtual },
+		{ NULL, "chips_unknown", .get = get_unknown },
 		{ NULL, "card", .get = get_card },
 		{ NULL, "chip_id", .get = get_chip_id },
 		{ NULL, "kinds", .get = get_kinds },
@@ -634,7 +642,7 @@ static const void *buffer_row(const struct tdm_table *table, size_t i)
 static struct tdm_value get_number(const struct tdm_field *field)
 {
 	const struct row *row = field->row;
-	return tdm_field_printed(field, "%" PRIu32 "%s", row->device, row->is_virtual ? "v" : "");
+	return tdm_field_printed(field, "%s%s", TDM_DEVICE_TEXT(row->device), row->is_virtual ? "v" : "");
 }
 
 /* Any number may be a valid id, so a missing id is shown as unknown. */
