@@ -25,6 +25,7 @@
 
 enum {
 	DEVICES_MAX = 4096,
+	UNKNOWN_MAX = 256,
 	MESHES_MAX = 64,
 	VTABLE_HEAD = 16, /* bytes before a vtable's first function; objects point past them */
 	DEVICE_BYTES = 1024,
@@ -38,7 +39,20 @@ static struct chip {
 	uint64_t left;        /* number of buffers live when its allocators ended */
 	uint32_t epoch;       /* epoch of the ledger in which it is described and open */
 	bool is_open, has_chip_id;
-} chips[TDM_METAL_CHIPS_MAX];
+} chips[TDM_METAL_CHIPS_MAX + UNKNOWN_MAX]; /* the last ones stand for devices whose chips are not known */
+
+/* These devices: IDevices, or allocators of IDevices that cannot be recognised. Guarded by tdm_metal_lock(). */
+static const void *unknown[UNKNOWN_MAX];
+
+static bool is_unknown(uint32_t number)
+{
+	return (number & TDM_DEVICE_UNKNOWN_BIT) != 0;
+}
+
+static struct chip *chip_at(uint32_t number)
+{
+	return &chips[is_unknown(number) ? TDM_METAL_CHIPS_MAX + (number & ~TDM_DEVICE_UNKNOWN_BIT) : number];
+}
 
 static struct device {
 	const void *device;
@@ -135,8 +149,7 @@ static size_t take_numbers(
 		is_sane = numbers[i] < TDM_METAL_CHIPS_MAX;
 	if (!is_sane) {
 		if (vector->begin != vector->end)
-			tdm_metal_distrust(
-				runtime, "metal: a mesh lists impossible chips, so nothing of its runtime is reported");
+			tdm_metal_distrust(runtime, TDM_REMARK_UNSEEN "the runtime lists impossible chips of a mesh");
 		return 0;
 	}
 	if (runtime->ask.operator_delete != NULL)
@@ -220,7 +233,28 @@ static void keep_mesh(const void *mesh, uint32_t generation, const uint32_t *num
 	free(old);
 }
 
-size_t tdm_metal_chips(struct tdm_metal_runtime *runtime, const void *device, uint32_t *numbers, size_t cap)
+/* The number of a device whose chips are not known, the same until the device ends. False if there is no room. */
+static bool find_unknown(const void *device, uint32_t *number)
+{
+	uint32_t free_one = UNKNOWN_MAX, at = 0;
+	tdm_metal_lock();
+	for (; at < UNKNOWN_MAX && unknown[at] != device; at++)
+		if (unknown[at] == NULL && free_one == UNKNOWN_MAX)
+			free_one = at;
+	at = at < UNKNOWN_MAX ? at : free_one;
+	if (at < UNKNOWN_MAX)
+		unknown[at] = device;
+	tdm_metal_unlock();
+	*number = TDM_DEVICE_UNKNOWN_BIT | at;
+	tdm_metal_remark_once(
+		at < UNKNOWN_MAX ? "metal: the chips of a device are not known, so it is shown as a device of its own"
+				 : TDM_REMARK_UNSEEN "there are too many devices whose chips are not known");
+	return at < UNKNOWN_MAX;
+}
+
+/* Sets `can_tell` if the runtime says which chips of this host the device has, even if it has none. */
+static size_t ask_chips(
+	struct tdm_metal_runtime *runtime, const void *device, uint32_t *numbers, size_t cap, bool *can_tell)
 {
 	uint32_t all[TDM_METAL_CHIPS_MAX];
 	int caller_errno = errno;
@@ -233,13 +267,19 @@ size_t tdm_metal_chips(struct tdm_metal_runtime *runtime, const void *device, ui
 			memcpy(numbers, meshes[i].chips, count * sizeof *numbers);
 		}
 	tdm_metal_unlock();
+	*can_tell = true;
 	if (count != 0)
 		return count;
 	enum shape shape = shape_of(runtime, device);
 	if (shape == SHAPE_DEVICE) {
 		all[0] = chip_of(runtime, device);
 		count = all[0] != UINT32_MAX;
-	} else if (shape != SHAPE_UNKNOWN) {
+		*can_tell = count != 0;
+	} else if (shape == SHAPE_UNKNOWN) {
+		uintptr_t word;
+		*can_tell = device == NULL || !tdm_metal_copy(&word, device, sizeof word);
+	} else {
+		*can_tell = (shape == SHAPE_MESH ? runtime->ask.mesh_device_ids : runtime->ask.impl_device_ids) != NULL;
 		size_t told = ask_mesh(runtime, device, shape, all, TDM_METAL_CHIPS_MAX);
 		for (size_t i = 0; i < told; i++) { /* keep each chip once, in order */
 			size_t k = 0;
@@ -255,6 +295,13 @@ size_t tdm_metal_chips(struct tdm_metal_runtime *runtime, const void *device, ui
 	memcpy(numbers, all, count * sizeof *numbers);
 	errno = caller_errno;
 	return count;
+}
+
+size_t tdm_metal_chips(struct tdm_metal_runtime *runtime, const void *device, uint32_t *numbers, size_t cap)
+{
+	bool can_tell;
+	size_t count = ask_chips(runtime, device, numbers, cap, &can_tell);
+	return count == 0 && !can_tell && cap != 0 && find_unknown(device, numbers) ? 1 : count;
 }
 
 static uint32_t chip_banks(uint32_t chip, uint32_t kind)
@@ -319,7 +366,7 @@ static uint32_t ask_regions(const struct tdm_metal_allocator *allocator, struct 
 static bool begin_chip(uint32_t number, struct tidemark_device *device)
 {
 	tdm_metal_lock();
-	struct chip *chip = &chips[number];
+	struct chip *chip = chip_at(number);
 	bool is_new = !chip->is_open || chip->epoch != tidemark_epoch_;
 	device->number = number;
 	device->chip_id = chip->chip_id;
@@ -349,9 +396,9 @@ static void describe_chips(struct tdm_metal_allocator *allocator)
 		tidemark_describe_device(&device);
 		tidemark_step(allocator->chips[i], TIDEMARK_DEVICE_OPENED, 0);
 		tdm_metal_lock();
-		chips[allocator->chips[i]].is_open = true;
+		chip_at(allocator->chips[i])->is_open = true;
 		/* tidemark_epoch_ changes with the process's first report */
-		chips[allocator->chips[i]].epoch = tidemark_epoch_;
+		chip_at(allocator->chips[i])->epoch = tidemark_epoch_;
 		tdm_metal_unlock();
 	}
 }
@@ -432,7 +479,8 @@ static bool ask_banks(struct tdm_metal_allocator *new)
 static bool learn(struct tdm_metal_allocator *new)
 {
 	uint32_t numbers[TDM_METAL_CHIPS_MAX];
-	new->chip_count = tdm_metal_chips(new->runtime, new->device, numbers, TDM_METAL_CHIPS_MAX);
+	new->chip_count = tdm_metal_chips(
+		new->runtime, new->device != NULL ? new->device : new->allocator, numbers, TDM_METAL_CHIPS_MAX);
 	if (new->chip_count != 0 && (new->chips = malloc(new->chip_count * sizeof *new->chips)) == NULL)
 		return false;
 	if (new->chip_count != 0)
@@ -458,8 +506,7 @@ static bool learn(struct tdm_metal_allocator *new)
 	if (ask_banks(new))
 		return true;
 	free(new->chips);
-	tdm_metal_distrust(
-		new->runtime, "metal: the runtime's allocator gives impossible figures, so nothing of it is reported");
+	tdm_metal_distrust(new->runtime, TDM_REMARK_UNSEEN "the runtime's allocator gives impossible figures");
 	return false;
 }
 
@@ -473,8 +520,6 @@ static struct tdm_metal_allocator *make(struct tdm_metal_runtime *runtime, const
 	if (!new.has_banks)
 		tdm_metal_remark_once("metal: the number of banks is not known, and so not what buffers take: this "
 				      "runtime has no get_num_banks");
-	if (new.chip_count == 0)
-		tdm_metal_remark_once("metal: buffers of a device whose chips are not known are not shown");
 	tdm_metal_lock();
 	struct tdm_metal_allocator *place = tdm_metal_allocator_find(new.allocator, NULL); /* the lock is recursive */
 	if (place == NULL && (place = take_place()) != NULL) {
@@ -505,8 +550,8 @@ struct tdm_metal_allocator *tdm_metal_allocator_slow(
 		tdm_metal_allocator_end(allocator);
 		found = NULL;
 	}
-	if (found == NULL)
-		found = make(runtime, allocator, device);
+	if (found == NULL && (found = make(runtime, allocator, device)) == NULL && tdm_metal_is_on(runtime))
+		tdm_metal_remark_once(TDM_REMARK_UNSEEN "there is no room for what is known about one more allocator");
 	tdm_metal_explain(runtime);
 	if (found != NULL && !tdm_metal_is_described(found)) {
 		describe_chips(found);
@@ -526,7 +571,7 @@ static void empty_chip(const struct tdm_metal_allocator *allocator, uint32_t chi
 		int64_t left = tidemark_free_matching(
 			chip, kind, UINT64_MAX << TDM_METAL_ID_BITS, allocator->number << TDM_METAL_ID_BITS);
 		if (left > 0)
-			__atomic_fetch_add(&chips[chip].left, (uint64_t)left, __ATOMIC_RELAXED);
+			__atomic_fetch_add(&chip_at(chip)->left, (uint64_t)left, __ATOMIC_RELAXED);
 	}
 }
 
@@ -562,8 +607,10 @@ static bool is_used(uint32_t chip)
 static void close_chip(uint32_t number)
 {
 	tdm_metal_lock();
-	bool was_open = chips[number].is_open;
-	chips[number].is_open = false;
+	bool was_open = chip_at(number)->is_open;
+	chip_at(number)->is_open = false;
+	if (is_unknown(number))
+		unknown[number & ~TDM_DEVICE_UNKNOWN_BIT] = NULL;
 	tdm_metal_unlock();
 	if (!tdm_programs_is_empty()) /* programs may outlive their device */
 		tdm_programs_end_items(NULL, TDM_PROGRAM_ANY_KIND, number);
@@ -581,8 +628,8 @@ static void close_chip(uint32_t number)
 	tdm_metal_pinned_leave(number);
 	tdm_metal_traces_leave(number);
 	if (was_open)
-		tidemark_step(
-			number, TIDEMARK_DEVICE_CLOSED, __atomic_exchange_n(&chips[number].left, 0, __ATOMIC_RELAXED));
+		tidemark_step(number, TIDEMARK_DEVICE_CLOSED,
+			__atomic_exchange_n(&chip_at(number)->left, 0, __ATOMIC_RELAXED));
 }
 
 static _Thread_local bool is_reporter __attribute__((tls_model("initial-exec")));
@@ -612,8 +659,8 @@ void tdm_metal_allocator_end(const void *allocator)
 		found->is_live = false;
 		bool is_told =
 			runtime->next[TDM_HOOK_device_close] != NULL || runtime->next[TDM_HOOK_device_close_55] != NULL;
-		for (size_t i = 0; i < found->chip_count && !is_told; i++)
-			if (!is_used(found->chips[i]))
+		for (size_t i = 0; i < found->chip_count; i++)
+			if ((!is_told || is_unknown(found->chips[i])) && !is_used(found->chips[i]))
 				closed[closed_count++] = found->chips[i];
 	}
 	tdm_metal_unlock();
@@ -851,7 +898,8 @@ static void see_opened(struct tdm_metal_runtime *runtime, enum tdm_metal_hook ho
 	struct tdm_metal_allocator new = { .device = mesh, .runtime = runtime };
 	int caller_errno = errno;
 	/* A mesh without chips on this host has no allocator to query. */
-	if (tdm_metal_chips(runtime, mesh, (uint32_t[1]){ 0 }, 1) != 0 && learn(&new)) {
+	bool can_tell;
+	if (ask_chips(runtime, mesh, (uint32_t[1]){ 0 }, 1, &can_tell) != 0 && learn(&new)) {
 		tdm_metal_explain(runtime);
 		describe_chips(&new);
 		free(new.chips);

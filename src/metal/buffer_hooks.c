@@ -320,8 +320,7 @@ static void report(struct tdm_metal_allocator *allocator, const struct sight *si
 	new.cores = cores >> 32 & 1 ? (uint32_t)cores : 0;
 	if (new.bytes > TDM_METAL_BYTES_MAX || new.bytes_per_bank > TDM_METAL_BYTES_MAX ||
 		new.address > TDM_METAL_BYTES_MAX || new.cores > TDM_METAL_BANKS_MAX) {
-		tdm_metal_distrust(runtime,
-			"metal: the runtime gives impossible figures of a buffer, so nothing of it is reported");
+		tdm_metal_distrust(runtime, TDM_REMARK_UNSEEN "the runtime gives impossible figures of one");
 		return;
 	}
 	if (new.cores != 0 && new.kind != TIDEMARK_DRAM &&new.kind != TIDEMARK_TRACE) {
@@ -364,9 +363,14 @@ static inline struct tdm_metal_allocator *find_allocator(
 	struct tdm_metal_runtime *runtime, const void *own_allocator, const void *buffer, struct sight *sight)
 {
 	look(runtime, buffer, sight);
-	return sight->kind != UINT32_MAX ? tdm_metal_allocator_of(runtime,
-						   own_allocator != NULL ? own_allocator : sight->device, sight->device)
-					 : NULL;
+	if (sight->kind == UINT32_MAX)
+		return NULL;
+	if (own_allocator == NULL && sight->device == NULL) {
+		tdm_metal_remark_once(TDM_REMARK_UNSEEN
+			"the allocator cannot be hooked, and the devices of this runtime cannot be told apart");
+		return NULL;
+	}
+	return tdm_metal_allocator_of(runtime, own_allocator != NULL ? own_allocator : sight->device, sight->device);
 }
 
 static inline bool is_shown(const struct tdm_metal_allocator *allocator)
@@ -384,10 +388,21 @@ struct attempt {
 	struct attempt *outer; /* the enclosing request in the same thread */
 };
 
+/* Whether an exception is leaving functions of this thread, unlike the end of a cancelled thread; true if unknown. */
+static bool is_thrown(const struct tdm_metal_runtime *runtime)
+{
+	const struct { /* the same in all C++ libraries */
+		void *caught;
+		unsigned thrown;
+	} *globals = runtime->exceptions != NULL ? runtime->exceptions() : NULL;
+	return globals == NULL || globals->thrown != 0;
+}
+
 /*
- * Reports the failure if memory was the reason: no free block was large enough. `is_locked`: the allocator may be
- * locked, so it cannot be queried. Its last statistics are used instead, which are exact if nothing has changed since.
- * In that case, unless an exception is certainly the reason, the request must also exceed the free memory.
+ * Reports the failure if memory was the reason: an exception left the allocation, and the form of the request was
+ * right. Whether there was room is not asked afterwards: other threads may have released some. `is_locked`: the program
+ * is aborting. Unless an exception is certainly the reason, the request must then exceed the free memory of the last
+ * statistics.
  */
 static __attribute__((cold, noinline)) void note_failure(
 	const struct attempt *attempt, bool is_locked, bool is_exception)
@@ -395,11 +410,12 @@ static __attribute__((cold, noinline)) void note_failure(
 	struct tdm_metal_allocator *allocator = attempt->allocator;
 	const struct tdm_metal_ask *functions = &allocator->runtime->ask;
 	const uint32_t kind = attempt->sight.kind;
-	struct tdm_metal_statistics said;
-	bool has_cores =
-		functions->buffer_num_cores == NULL || (functions->buffer_num_cores(attempt->buffer) >> 32 & 1) != 0;
-	/* L1_SMALL buffers must be sharded, so this request was refused for its form */
-	bool is_form = !has_cores && kind == TIDEMARK_L1_SMALL;
+	uint64_t cores = functions->buffer_num_cores != NULL ? functions->buffer_num_cores(attempt->buffer) : 0;
+	bool has_cores = functions->buffer_num_cores == NULL || (cores >> 32 & 1) != 0;
+	/* L1_SMALL buffers must be sharded, and there is no more than one shard for each bank */
+	bool is_form = (!has_cores && kind == TIDEMARK_L1_SMALL) ||
+		       (has_cores && kind < TDM_METAL_KINDS && allocator->has_banks && allocator->banks[kind] != 0 &&
+			       (uint32_t)cores > allocator->banks[kind]);
 	/* interleaved L1 buffers have a limit, which no function returns */
 	bool has_limit = !has_cores && kind == TIDEMARK_L1;
 	uint64_t each = per_bank(allocator, attempt->buffer, kind); /* bytes in each bank; 0 if unknown */
@@ -413,9 +429,8 @@ static __attribute__((cold, noinline)) void note_failure(
 			    __atomic_load_n(&allocator->asking, __ATOMIC_RELAXED) == TDM_METAL_ASKED;
 		is_memory = !is_form && (is_exception ? has_limit || !fits : is_large);
 	} else {
-		is_memory = !is_form && (each == 0 || has_limit || !tdm_metal_allocator_says(allocator, kind, &said) ||
-						each > said.largest);
-		if (!is_memory)
+		is_memory = !is_form && is_thrown(allocator->runtime);
+		if (is_form)
 			tdm_metal_remark_once(
 				"metal: the runtime refused a buffer for another reason than lack of memory");
 	}

@@ -279,7 +279,7 @@ struct tdm_metal_core { /* CoreCoord */
 		"what a failed request would have taken", TDM_K "6Buffer12aligned_sizeEv") \
 	X(buffer_aligned_page, uint64_t, (const void *buffer), "v0.57", NULL, OUT_OF_MEMORY, false, \
 		"Buffer::aligned_page_size", "what a failed request would have taken", TDM_K "6Buffer17aligned_page_sizeEv") \
-	X(buffer_per_bank, uint64_t, (const void *buffer), "v0.57", NULL, BUFFERS, true, "Buffer::aligned_size_per_bank", \
+	X(buffer_per_bank, uint64_t, (const void *buffer), "v0.57", NULL, BUFFERS, false, "Buffer::aligned_size_per_bank", \
 		"what a buffer takes of each bank", TDM_K "6Buffer21aligned_size_per_bankEv") \
 	X(buffer_is_l1, bool, (const void *buffer), "v0.57", NULL, BUFFERS, true, "Buffer::is_l1", \
 		"which memory a buffer is in", TDM_K "6Buffer5is_l1Ev") \

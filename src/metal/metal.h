@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/kind.h"
 #include "metal/hook_list.h"
 #include "tidemark.h"
 

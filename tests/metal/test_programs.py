@@ -112,6 +112,16 @@ class Programs(Case):
                 self.assertIn("allocated at %d" % clash["lowest_l1"], text)
                 self.assertEqual(running.finish()[0], 0)
 
+    def test_out_of_memory_is_counted_when_it_is_thrown(self):
+        """Whether there is room afterwards does not matter."""
+        for release in RELEASES:
+            with self.subTest(release=release):
+                running, text, seen = self.look(release, PROGRAMS, "refused_meanwhile")
+                self.assertEqual(text.count("refused: Out of Memory"), 1)
+                self.assertEqual(kind_of(seen, "dram")["out_of_memory"], 1)
+                self.assertNotIn(b"for another reason", pathlib.Path(seen["ledger"]).read_bytes())
+                self.assertEqual(running.finish()[0], 0)
+
     def test_a_refused_program_that_is_launched_again(self):
         for release in RELEASES:
             with self.subTest(release=release):

@@ -109,7 +109,7 @@ static void add_hazards(
 	if (devices > 1)
 		snprintf(where, sizeof where, "%" PRIu64 " devices", devices);
 	else
-		snprintf(where, sizeof where, "device %" PRIu32, picture->holdings[refs->holding].number);
+		snprintf(where, sizeof where, "device %s", TDM_DEVICE_TEXT(picture->holdings[refs->holding].number));
 	if (hazard->address != TDM_ADDRESS_UNKNOWN)
 		snprintf(at, sizeof at, is_one ? " at 0x%" PRIx64 : ", the first at 0x%" PRIx64 ",", hazard->address);
 	if (hazard->state == TDM_HAZARD_LIVE)
@@ -217,9 +217,10 @@ static void put_story(const struct tdm_picture *picture, const struct tdm_holdin
 	uint64_t need = clash->begin != 0 ? clash->end - clash->begin : 0, excess = clash->end - clash->limit;
 	const char *program = tdm_picture_text(picture, clash->program);
 	if (devices > 1)
-		tdm_buf_printf(out, "%" PRIu64 " devices, the first is %" PRIu32 ": ", devices, holding->number);
+		tdm_buf_printf(
+			out, "%" PRIu64 " devices, the first is %s: ", devices, TDM_DEVICE_TEXT(holding->number));
 	else
-		tdm_buf_printf(out, "device %" PRIu32 ": ", holding->number);
+		tdm_buf_printf(out, "device %s: ", TDM_DEVICE_TEXT(holding->number));
 	tdm_buf_printf(out, "%s%s%s", clash->kind == TDM_KIND_DFB ? "dataflow buffers" : "circular buffers",
 		program[0] != '\0' ? " of " : "", NAME_TEXT(program));
 	if (clash->type == TDM_CLASH_BEYOND) {
@@ -324,12 +325,11 @@ static void find_left_at_close(const struct tdm_picture *picture, uint32_t proce
 	struct tdm_finding *finding = add(findings, "left_at_close", TDM_FINDING_INFO);
 	tdm_about_holding(picture, first, &finding->about);
 	if (devices == 1)
-		tdm_findings_say(findings, "device %" PRIu32 " was closed with %s live buffer%s",
-			picture->holdings[first].number, count, buffers == 1 ? "" : "s");
+		tdm_findings_say(findings, "device %s was closed with %s live buffer%s",
+			TDM_DEVICE_TEXT(picture->holdings[first].number), count, buffers == 1 ? "" : "s");
 	else
-		tdm_findings_say(findings,
-			"%" PRIu64 " devices were closed with %s live buffers, device %" PRIu32 " among them", devices,
-			count, picture->holdings[first].number);
+		tdm_findings_say(findings, "%" PRIu64 " devices were closed with %s live buffers, device %s among them",
+			devices, count, TDM_DEVICE_TEXT(picture->holdings[first].number));
 	tdm_findings_figure(findings, "buffers", TDM_UNIT_COUNT, buffers);
 	tdm_findings_figure(findings, "devices", TDM_UNIT_COUNT, devices);
 	tdm_findings_advise(findings, NULL,
@@ -375,15 +375,15 @@ static void add_difference(const struct tdm_picture *picture, uint32_t index, un
 	const char *name = tdm_kind_name((enum tdm_kind)kind);
 	if (differs)
 		tdm_findings_say(found,
-			"device %" PRIu32 ", %s: the runtime's allocator has %s B in each bank, Tidemark counted %s B "
+			"device %s, %s: the runtime's allocator has %s B in each bank, Tidemark counted %s B "
 			"(%s of %s reports differed)",
-			holding->number, name, COUNT_TEXT(said->allocated), COUNT_TEXT(said->ours),
+			TDM_DEVICE_TEXT(holding->number), name, COUNT_TEXT(said->allocated), COUNT_TEXT(said->ours),
 			COUNT_TEXT(said->differing), COUNT_TEXT(said->reports));
 	else
 		tdm_findings_say(found,
-			"device %" PRIu32 ", %s: %s of %s reports of the runtime's allocator differed from Tidemark's "
+			"device %s, %s: %s of %s reports of the runtime's allocator differed from Tidemark's "
 			"count; the last one agrees: %s B in each bank",
-			holding->number, name, COUNT_TEXT(said->differing), COUNT_TEXT(said->reports),
+			TDM_DEVICE_TEXT(holding->number), name, COUNT_TEXT(said->differing), COUNT_TEXT(said->reports),
 			COUNT_TEXT(said->ours));
 	tdm_findings_figure(found, "runtime_bytes_per_bank", TDM_UNIT_BYTES, said->allocated);
 	tdm_findings_figure(found, "counted_bytes_per_bank", TDM_UNIT_BYTES, said->ours);
@@ -411,30 +411,45 @@ static void check_statistics(const struct tdm_picture *picture, uint32_t process
 	if (reports == 0 || !all_agree)
 		return;
 	struct tdm_finding *finding = add(findings, "statistics_agree", TDM_FINDING_OK);
-	finding->about.pid = of->pid;
-	finding->about.process = process;
-	finding->about.comm = of->comm;
-	finding->about.ledger = of->ledger;
+	tdm_about_process(picture, process, &finding->about);
 	tdm_findings_say(findings, "the figures agree with the runtime's allocator (%s report%s)", COUNT_TEXT(reports),
 		reports == 1 ? "" : "s");
 	tdm_findings_figure(findings, "reports", TDM_UNIT_COUNT, reports);
+}
+
+/* ---- buffers that are not seen ---- */
+
+static void find_unseen(const struct tdm_picture *picture, uint32_t process, struct tdm_findings *findings)
+{
+	const struct tdm_picture_process *of = &picture->processes[process];
+	const char *unseen = tdm_picture_unseen(picture, of);
+	if (unseen == NULL)
+		return;
+	tdm_about_process(picture, process, &add(findings, "not_seen", TDM_FINDING_WARNING)->about);
+	tdm_findings_say(findings, "%s; what DRAM, L1, L1_SMALL and traces hold is not known", unseen);
+	tdm_findings_advise(findings, NULL,
+		"'tidemark doctor --metal' names the functions that a build of tt-metal lacks; published builds have "
+		"them. "
+		"The totals in tt-metal's shared memory, where it publishes them, are used instead.");
 }
 
 /* ---- all findings ---- */
 
 void tdm_run_findings(const struct tdm_picture *picture, uint32_t process, struct tdm_findings *findings)
 {
+	find_unseen(picture, process, findings);
 	find_trace_hazards(picture, process, findings);
 	find_clashes(picture, process, findings);
 	find_left_at_close(picture, process, findings);
-	check_statistics(picture, process, findings);
+	if (tdm_picture_unseen(picture, &picture->processes[process]) == NULL) /* else there is nothing to compare */
+		check_statistics(picture, process, findings);
 	tdm_findings_sort(findings);
 }
 
 /* All these counts can only grow while a process runs, so their sum changes whenever any of them does. */
 uint64_t tdm_run_findings_version(const struct tdm_picture *picture, const struct tdm_picture_process *process)
 {
-	uint64_t version = process->holding_count;
+	uint64_t version = process->holding_count + process->note_count;
 	for (uint32_t i = 0; i < process->holding_count; i++) {
 		const struct tdm_holding *holding = &picture->holdings[process->first_holding + i];
 		version = tdm_plus(version, tdm_plus(holding->told.hazards_lost, holding->told.left));

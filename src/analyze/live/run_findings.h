@@ -10,6 +10,7 @@
  *   "clash", "beyond_l1": programs that were refused because their circular buffers grew into L1 buffers or beyond L1.
  *       All devices with the same refusal share one finding, which is about the last occurrence.
  *   "left_at_close": buffers that were live when their device was closed, on all devices together.
+ *   "not_seen": the buffers of the runtime's allocators cannot be seen, and why.
  *   "statistics_differ", "statistics_differed", "statistics_agree": the sum of the reported buffers compared with the
  *       statistics of the runtime's own allocator. None if the runtime reported no statistics.
  */

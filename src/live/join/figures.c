@@ -93,7 +93,9 @@ static void learn_region(const struct tdm_metal_region *region, unsigned kind, s
 static void learn_part(const struct tdm_part *part, unsigned kind, struct knowledge *know)
 {
 	const bool knows[2] = { part->ledger != NULL, part->has_slot };
-	const uint64_t held[2] = { knows[LEDGERS] ? part->ledger->kinds[kind].counter.reserved : 0,
+	const uint64_t held[2] = { !knows[LEDGERS]                         ? 0
+				   : tdm_fold_is_unseen(part->owner, kind) ? TDM_BYTES_UNKNOWN
+									   : part->ledger->kinds[kind].counter.reserved,
 		knows[REGION] && know->has[REGION] ? part->metal.of[kind] : 0 };
 	know->has[LEDGERS] |= knows[LEDGERS];
 	know->used[LEDGERS] = tdm_plus(know->used[LEDGERS], held[LEDGERS]);
@@ -238,8 +240,11 @@ static void set_kind(struct tdm_state *state, size_t d, unsigned k, const uint32
 		kind->free = kind->total - kind->used;
 }
 
-struct tdm_counter tdm_state_ledger_counter(const struct tdm_fold_holding *from, unsigned k)
+struct tdm_counter tdm_state_ledger_counter(
+	const struct tdm_fold_process *of, const struct tdm_fold_holding *from, unsigned k)
 {
+	if (tdm_fold_is_unseen(of, k))
+		return tdm_counter_unknown;
 	const struct tdm_fold_kind *kind = &from->kinds[k];
 	struct tdm_counter counter = kind->counter;
 	counter.from = TDM_FROM_LEDGER;
@@ -272,11 +277,11 @@ static void set_holding(struct tdm_state *state, size_t i)
 		struct tdm_counter *counter = &holding->kinds[k];
 		uint8_t from = device->kinds[k].used_from;
 		holding->buffers[k] = (struct tdm_buffer_list){ 0 };
-		if (part->ledger != NULL)
+		if (part->ledger != NULL && !tdm_fold_is_unseen(part->owner, k))
 			holding->buffers[k] = (struct tdm_buffer_list){ part->ledger->kinds[k].buffers,
 				part->ledger->kinds[k].count };
-		if (part->ledger != NULL && (from == TDM_FROM_LEDGER || is_apart)) {
-			*counter = tdm_state_ledger_counter(part->ledger, k);
+		if (part->ledger != NULL && (from != TDM_FROM_METAL_SHM || is_apart)) {
+			*counter = tdm_state_ledger_counter(part->owner, part->ledger, k);
 			continue;
 		}
 		*counter = tdm_counter_unknown;
@@ -345,7 +350,7 @@ static void set_device(struct tdm_state *state, size_t d)
 		if (!tdm_picture_counts(&state->picture.processes[part->process]))
 			continue;
 		device->process_count += !part->is_twin;
-		joined->is_incomplete |= part->ledger == NULL;
+		joined->is_incomplete |= part->ledger == NULL || part->owner->is_unseen;
 		joined->ledgers += part->ledger != NULL;
 		if (part->ledger != NULL)
 			l1_peak = part->ledger->kinds[TDM_KIND_L1].counter.l1_peak;
@@ -399,8 +404,10 @@ void tdm_state_winner(struct tdm_state *state)
 		for (size_t h = 0; h < process->holding_count; h++) {
 			uint32_t at = process->holdings[h]->device;
 			for (unsigned k = 0; at != UINT32_MAX && k < TDM_KIND_COUNT; k++)
-				state->left[at][k] =
-					tdm_plus(state->left[at][k], process->holdings[h]->kinds[k].counter.reserved);
+				state->left[at][k] = tdm_plus(
+					state->left[at][k], tdm_fold_is_unseen(process, k)
+								    ? TDM_BYTES_UNKNOWN
+								    : process->holdings[h]->kinds[k].counter.reserved);
 		}
 	}
 	for (size_t d = 0; d < devices; d++)

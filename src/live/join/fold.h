@@ -58,6 +58,7 @@ struct tdm_fold_process {
 	struct tdm_note *notes;
 	size_t note_count;
 	uint64_t notes_lost;
+	bool is_unseen;                     /* a remark says that its allocators' buffers are not seen */
 	uint32_t phase;                     /* number of the phase's text */
 	uint64_t refused;                   /* number of the process's refused events */
 	struct tdm_fold_holding **holdings; /* in the order in which its devices were first named */
@@ -82,6 +83,12 @@ void tdm_fold_done(struct tdm_fold *fold);
 /* 0; -EINVAL: the event is invalid; -EOVERFLOW: it exceeds the limits. Such events are counted and otherwise
  * ignored. Adds the buffer's name, stack, size and birth to a release that lacks these. */
 int tdm_fold_apply(struct tdm_fold *fold, struct tdm_event *event);
+
+/* Whether the figures of this kind are unknown because the buffers are not seen. */
+static inline bool tdm_fold_is_unseen(const struct tdm_fold_process *process, unsigned kind)
+{
+	return process != NULL && process->is_unseen && tdm_kind_is_of_allocators((enum tdm_kind)kind);
+}
 
 /* The process with this number, or NULL. Borrowed until the next tdm_fold_apply(). */
 struct tdm_fold_process *tdm_fold_find(const struct tdm_fold *fold, uint64_t number);

@@ -75,7 +75,7 @@ static void set_card_type(struct tdm_state *state)
 
 /* Part of a device's key: the meaning of its number, so that equal numbers with different meanings are different
  * devices. */
-enum known_by { BY_CARD = 1, BY_CHIP, BY_NUMBER, BY_VIRTUAL, BY_REGION };
+enum known_by { BY_CARD = 1, BY_CHIP, BY_NUMBER, BY_VIRTUAL, BY_REGION, BY_PROCESS };
 
 /* In by_chip: two cards report the same id, so it identifies neither. */
 #define AMBIGUOUS (UINT32_MAX - 1)
@@ -211,9 +211,26 @@ static void add_region(struct tdm_state *state, uint32_t i, bool readable)
 	}
 }
 
-/* The device that a program's holding refers to; added only if `may_add`. */
-static uint32_t find_holding(struct tdm_state *state, const struct tdm_fold_holding *holding, bool may_add)
+/* A device whose chips are not known is the same only in the same process, because nothing else tells two apart. */
+static uint32_t find_unknown(struct tdm_state *state, const struct tdm_process *who, uint32_t number)
 {
+	uint64_t own = tdm_hash_u64(who->start_time ^ tdm_hash_u64((uint64_t)(uint32_t)who->pid << 32 | number));
+	uint64_t key = key_of(BY_PROCESS, own);
+	for (size_t i = 0; i < state->picture.device_count; i++)
+		if (state->picture.devices[i].key == key)
+			return (uint32_t)i;
+	uint32_t at = add_device(state, key);
+	if (at != UINT32_MAX)
+		state->picture.devices[at].is_unknown = true;
+	return at;
+}
+
+/* The device that a program's holding refers to; added only if `may_add`. */
+static uint32_t find_holding(
+	struct tdm_state *state, const struct tdm_process *who, const struct tdm_fold_holding *holding, bool may_add)
+{
+	if ((holding->number & TDM_DEVICE_UNKNOWN_BIT) != 0)
+		return may_add ? find_unknown(state, who, holding->number) : UINT32_MAX;
 	bool is_virtual = (holding->number & TDM_DEVICE_VIRTUAL_BIT) != 0;
 	bool has_chip = !is_virtual && holding->has_info && holding->info.has_chip_id;
 	if (has_chip && may_add)
@@ -238,7 +255,7 @@ static uint32_t find_holding(struct tdm_state *state, const struct tdm_fold_hold
  */
 static void use_number(struct tdm_picture_device *device, uint32_t number)
 {
-	if (number <= INT32_MAX && (device->number < 0 || (int32_t)number < device->number))
+	if (number <= INT32_MAX && !device->is_unknown && (device->number < 0 || (int32_t)number < device->number))
 		device->number = (int32_t)number;
 }
 
@@ -278,7 +295,7 @@ static void add_process(struct tdm_state *state, const struct tdm_fold_process *
 		return;
 	for (size_t i = 0; i < process->holding_count; i++) {
 		struct tdm_fold_holding *holding = process->holdings[i];
-		holding->device = find_holding(state, holding, may_add);
+		holding->device = find_holding(state, &process->who, holding, may_add);
 		if (holding->device == UINT32_MAX)
 			continue;
 		holding->key = state->picture.devices[holding->device].key;

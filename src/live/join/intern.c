@@ -123,3 +123,13 @@ uint32_t tdm_intern_addresses(struct tdm_intern *intern, const uint64_t *address
 {
 	return count != 0 ? keep(intern, &intern->addresses, addresses, count, sizeof *addresses) : 0;
 }
+
+const char *tdm_notes_unseen(const struct tdm_intern *texts, const struct tdm_note *notes, size_t count)
+{
+	for (; count != 0 && notes[count - 1].is_remark && texts != NULL; count--) {
+		const char *text = notes[count - 1].text < texts->text_count ? texts->texts[notes[count - 1].text] : "";
+		if (tdm_has_prefix(text, TDM_REMARK_UNSEEN))
+			return text + strlen("metal: ");
+	}
+	return NULL;
+}

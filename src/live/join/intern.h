@@ -57,4 +57,8 @@ uint32_t tdm_intern_addresses(struct tdm_intern *intern, const uint64_t *address
 /* Sets *number (0 for an empty string). False if the string has not been kept. */
 bool tdm_intern_find(const struct tdm_intern *intern, struct tdm_str text, uint32_t *number);
 
+/* Which buffers of a process are not seen, and why, as a sentence without a full stop; NULL if no remark says that.
+ * Remarks are the last notes. */
+const char *tdm_notes_unseen(const struct tdm_intern *texts, const struct tdm_note *notes, size_t count);
+
 #endif

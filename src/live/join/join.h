@@ -131,7 +131,8 @@ struct tdm_state {
 bool tdm_state_lists(const struct tdm_state *state, const struct tdm_fold_process *process);
 
 /* A process's counter of a kind, according to its ledger. */
-struct tdm_counter tdm_state_ledger_counter(const struct tdm_fold_holding *from, unsigned k);
+struct tdm_counter tdm_state_ledger_counter(
+	const struct tdm_fold_process *of, const struct tdm_fold_holding *from, unsigned k);
 
 static inline struct tdm_memo *tdm_state_memo(const struct tdm_state *state, size_t device)
 {

@@ -119,6 +119,11 @@ bool tdm_buffer_is_on(
 	return false;
 }
 
+const char *tdm_picture_unseen(const struct tdm_picture *picture, const struct tdm_picture_process *process)
+{
+	return tdm_notes_unseen(picture->texts, process->notes, process->note_count);
+}
+
 size_t tdm_holding_buffer_count(const struct tdm_holding *holding)
 {
 	size_t count = 0;
@@ -183,16 +188,21 @@ enum tdm_level tdm_picture_level(const struct tdm_picture_device *device, enum t
 	return tdm_level_of(k->used, k->total != TDM_BYTES_UNKNOWN ? k->total : l1->total);
 }
 
-void tdm_about_holding(const struct tdm_picture *picture, uint32_t index, struct tdm_about *about)
+void tdm_about_process(const struct tdm_picture *picture, uint32_t index, struct tdm_about *about)
 {
-	const struct tdm_holding *holding = &picture->holdings[index];
-	const struct tdm_picture_process *process = &picture->processes[holding->process];
+	const struct tdm_picture_process *process = &picture->processes[index];
 	about->pid = process->pid;
-	about->process = holding->process;
-	about->holding = index;
+	about->process = index;
 	about->comm = process->comm;
 	about->host = process->host != NULL ? process->host->name : NULL;
 	about->ledger = process->ledger;
+}
+
+void tdm_about_holding(const struct tdm_picture *picture, uint32_t index, struct tdm_about *about)
+{
+	const struct tdm_holding *holding = &picture->holdings[index];
+	tdm_about_process(picture, holding->process, about);
+	about->holding = index;
 	about->device = holding->number;
 	about->is_virtual = picture->devices[holding->device].is_virtual;
 }

@@ -143,6 +143,7 @@ struct tdm_picture_device {
 	uint64_t key;     /* the same in every picture; never 0 */
 	bool has_chip_id; /* without a chip id, the device's identity is uncertain */
 	bool is_virtual;  /* collects the reports of a capture without dispatch; not a real card */
+	bool is_unknown;  /* which chips it consists of is not known; its number is that of no device */
 	/* a card whose chips are among the devices, although it is unknown which chips they are */
 	bool is_board;
 	uint64_t chip_id; /* 0 is a valid id */
@@ -284,6 +285,9 @@ void tdm_picture_done(struct tdm_picture *picture); /* releases the lists */
 const char *tdm_picture_text(const struct tdm_picture *picture, uint32_t number);
 /* The frames of a stack, innermost first; *count is 0 if the number is 0 or does not exist. */
 const struct tdm_kept_frame *tdm_picture_stack(const struct tdm_picture *picture, uint32_t number, uint32_t *count);
+/* Which of a process's buffers are not seen, and why: the sentence for every view. NULL if nothing is known to be
+ * missing. */
+const char *tdm_picture_unseen(const struct tdm_picture *picture, const struct tdm_picture_process *process);
 /* A list of core ranges; *count is 0 if the number is 0 or does not exist. */
 const struct tdm_core_range *tdm_picture_ranges(const struct tdm_picture *picture, uint32_t number, uint32_t *count);
 const uint64_t *tdm_picture_addresses(const struct tdm_picture *picture, uint32_t number, uint32_t *count);
@@ -405,5 +409,7 @@ struct tdm_provider {
 /* Fills in the process and the device of a holding, and leaves the rest unchanged. */
 struct tdm_about;
 void tdm_about_holding(const struct tdm_picture *picture, uint32_t index, struct tdm_about *about);
+/* The same for a process on all its devices. */
+void tdm_about_process(const struct tdm_picture *picture, uint32_t index, struct tdm_about *about);
 
 #endif

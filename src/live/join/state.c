@@ -289,7 +289,7 @@ static void note_end(struct tdm_state *state, struct tdm_fold_process *process)
 		struct tdm_picture_end *end = &state->ends[state->end_count++];
 		*end = (struct tdm_picture_end){ .process = process->handle, .device = from->key };
 		for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
-			end->kinds[k] = tdm_state_ledger_counter(from, k);
+			end->kinds[k] = tdm_state_ledger_counter(process, from, k);
 	}
 }
 

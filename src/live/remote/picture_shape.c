@@ -120,6 +120,7 @@ static const struct tdm_shape_field device_fields[] = {
 	{ PLAIN(key) },
 	{ PLAIN(has_chip_id) },
 	{ PLAIN(is_virtual) },
+	{ PLAIN(is_unknown) },
 	{ PLAIN(is_board) },
 	{ PLAIN(chip_id) },
 	{ INDEX(number) },

@@ -87,6 +87,8 @@ size_t tdm_device_identity(const struct tdm_picture_device *device, struct tdm_w
 		device->card[0] != '\0' ? device->card : "card unknown");
 	if (device->is_virtual)
 		add_piece(pieces, &count, TDM_LEVEL_NOTE, "virtual: a sum, not a real card");
+	else if (device->is_unknown)
+		add_piece(pieces, &count, TDM_LEVEL_WARNING, "chips unknown");
 	else if (device->number < 0)
 		add_piece(pieces, &count, TDM_LEVEL_FAINT, "number unknown");
 	if (device->node >= 0)

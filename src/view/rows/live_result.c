@@ -164,8 +164,9 @@ static struct tdm_value get_opened(const struct tdm_field *field)
 	if (size->is_in_dram)
 		return tdm_field_printed(field, "without a trace region, traces are in DRAM%s", missing);
 	if (size->opened == TDM_BYTES_UNKNOWN)
-		return tdm_field_printed(field, "on device %" PRIu32 "%s", size->device, missing);
-	return tdm_field_printed(field, "device %" PRIu32 " has %" PRIu64 "%s", size->device, size->opened, missing);
+		return tdm_field_printed(field, "on device %s%s", TDM_DEVICE_TEXT(size->device), missing);
+	return tdm_field_printed(
+		field, "device %s has %" PRIu64 "%s", TDM_DEVICE_TEXT(size->device), size->opened, missing);
 }
 
 void tdm_live_show_sizes(struct tdm_block *in, const struct tdm_picture *picture, uint32_t process)
@@ -332,11 +333,12 @@ static struct tdm_value get_device(const struct tdm_field *field)
 	const char *card = device->info != NULL ? device->info->card : "";
 	bool is_closed = holding->told.life == TDM_STEP_CLOSED &&
 			 tdm_picture_counts(&picture_of(field)->processes[holding->process]);
-	return tdm_field_printed(field, card[0] != '\0' ? "%" PRIu32 " (%s)%s" : "%" PRIu32 "%s%s", holding->number,
+	return tdm_field_printed(field, card[0] != '\0' ? "%s (%s)%s" : "%s%s%s", TDM_DEVICE_TEXT(holding->number),
 		card,
-		device->is_virtual ? " virtual"
-		: is_closed        ? " closed"
-				   : "");
+		device->is_unknown   ? " chips unknown"
+		: device->is_virtual ? " virtual"
+		: is_closed          ? " closed"
+				     : "");
 }
 
 static struct tdm_value get_kind(const struct tdm_field *field)
@@ -417,6 +419,11 @@ static struct tdm_value get_virtual(const struct tdm_field *field)
 	return tdm_value_bool(device_of(field)->is_virtual);
 }
 
+static struct tdm_value get_unknown(const struct tdm_field *field)
+{
+	return tdm_value_bool(device_of(field)->is_unknown);
+}
+
 static struct tdm_value get_card(const struct tdm_field *field)
 {
 	const struct tdm_device_info *info = device_of(field)->info;
@@ -475,6 +482,7 @@ static void add_identity(
 			{ "lost_events", tdm_value_number(process->lost) },
 			{ "lost_texts", tdm_value_number(who->lost_texts) },
 			{ "damaged_records", tdm_value_number(process->refused) },
+			{ "not_seen", tdm_value_text(tdm_picture_unseen(report->picture, process)) },
 			{ "frees_inherited", tdm_value_number(who->frees_inherited) },
 			{ "mode_refused", tdm_value_bool(who->mode_refused) },
 			{ "ring_refused", tdm_value_bool(who->ring_refused) },
@@ -492,6 +500,7 @@ static void show_processes(struct tdm_block *top, struct live *live,
 		{ NULL, "device", HOLDING(number) },
 		{ NULL, "own_number", HOLDING(own_number) },
 		{ NULL, "virtual", .get = get_virtual },
+		{ NULL, "chips_unknown", .get = get_unknown },
 		{ NULL, "card", .get = get_card },
 		{ NULL, "chip_id", .get = get_chip_id },
 		{ NULL, "kinds", .get = get_kinds },
@@ -637,7 +646,7 @@ static const void *buffer_row(const struct tdm_table *table, size_t i)
 static struct tdm_value get_number(const struct tdm_field *field)
 {
 	const struct row *row = field->row;
-	return tdm_field_printed(field, "%" PRIu32 "%s", row->device, row->is_virtual ? "v" : "");
+	return tdm_field_printed(field, "%s%s", TDM_DEVICE_TEXT(row->device), row->is_virtual ? "v" : "");
 }
 
 /* Any number may be a valid id, so a missing id is shown as unknown. */
@@ -751,9 +760,12 @@ static void show_buffers(struct tdm_block *in, struct live *live, uint32_t proce
 	list->refs = tdm_live_buffers(report->picture, process, &report->filter, report->sort, &table.count);
 	tdm_result_keep(in->result, list->refs, free);
 	tdm_data(in, "buffer_count", tdm_value_number(table.count));
+	const char *unseen = tdm_picture_unseen(report->picture, &report->picture->processes[process]);
 	if (table.count == 0) /* names the filter, because there may be other buffers */
-		tdm_say(in, "no live buffers| of kind {kind}| on device {device}",
-			TDM_VALUES(
+		tdm_say(in,
+			unseen != NULL ? "it is not known which buffers are live: {why}"
+				       : "no live buffers| of kind {kind}| on device {device}",
+			TDM_VALUES({ "why", tdm_value_text(unseen) },
 				{ "kind", tdm_value_if(report->filter.has_kind, tdm_value_kind(report->filter.kind)) },
 				{ "device", tdm_value_if(report->filter.has_device,
 						    tdm_value_number(report->filter.device)) }))
@@ -867,6 +879,7 @@ static void show_sites(struct tdm_block *in, struct live *live, uint32_t process
 	const struct tdm_picture *picture = live->report->picture;
 	const struct tdm_picture_process *of = &picture->processes[process];
 	bool runs = of->life == TDM_LIFE_RUNS;
+	const char *unseen = tdm_picture_unseen(picture, of);
 	uint64_t rest = 0;
 	size_t count;
 	show_notes(in, picture, of);
@@ -882,14 +895,15 @@ static void show_sites(struct tdm_block *in, struct live *live, uint32_t process
 		rest = tdm_plus(rest, sites[i].reserved_bytes != TDM_BYTES_UNKNOWN ? sites[i].reserved_bytes : 0);
 	if (rest != 0)
 		tdm_say(in, "those hold {rest}", TDM_VALUES({ "rest", tdm_value_bytes(rest) }));
-	if (count == 0)
+	if (count == 0 || unseen != NULL)
 		tdm_say(in,
-			of->lost + of->refused != 0
+			unseen != NULL ? "it is not known what was left: {why}"
+			: of->lost + of->refused != 0
 				? "it is not known whether every buffer was freed: reports are missing"
 			: runs                  ? "no live buffers"
 			: has_left(picture, of) ? "no live buffers at the end"
 						: "every buffer was freed",
-			NULL)
+			TDM_VALUES({ "why", tdm_value_text(unseen) }))
 			->is_apart = true;
 	tdm_live_show_findings(in, live->report, process, true);
 	tdm_live_show_sizes(in, picture, process);
@@ -919,6 +933,7 @@ static void show_end(struct tdm_block *top, const struct tdm_live_report *report
 			{ "still_running", tdm_value_number(end->still_running) },
 			{ "preloaded", tdm_value_bool(end->is_preloaded) },
 			{ "not_preloadable", tdm_value_text(end->bar) }, { "not_seen", tdm_value_text(end->unseen) },
+			{ "not_hooked", tdm_value_name(end->unhooked) },
 			{ "left_without_report", tdm_value_bool(end->has_left) },
 			{ "left_pids", tdm_value_list(left, end->left_count) }));
 	if (end->still_running != 0)
@@ -928,6 +943,9 @@ static void show_end(struct tdm_block *top, const struct tdm_live_report *report
 		tdm_say(top, "tidemark: still running, without a report so far: {left}",
 			TDM_VALUES({ "left", tdm_value_text(end->left_count == 0 ? "processes that it started"
 										 : end->left_names) }));
+	if (end->unhooked != NULL)
+		tdm_say(top, "tidemark: buffers of tt-metal are not seen: {why}",
+			TDM_VALUES({ "why", tdm_value_text(end->unhooked) }));
 	if (end->unseen != NULL && report->picture->process_count == 0)
 		tdm_say(top, "tidemark: nothing was seen: {why}", TDM_VALUES({ "why", tdm_value_text(end->unseen) }));
 }
@@ -960,7 +978,7 @@ void tdm_run_show(struct tdm_block *top, const struct tdm_live_report *report, c
 	if (end->unseen != NULL && any)
 		tdm_say(top, "tidemark: not all was seen: {why}", TDM_VALUES({ "why", tdm_value_text(end->unseen) }))
 			->is_apart = true;
-	if (end->unseen == NULL && !any && !end->has_left)
+	if (end->unseen == NULL && end->unhooked == NULL && !any && !end->has_left)
 		show_nothing(top, end);
 	tdm_live_show_unread(top, report);
 }

@@ -58,7 +58,9 @@ struct tdm_run_end {
 	bool is_preloaded;
 	const char *program; /* the executed file (for a script, the interpreter), or NULL */
 	const char *bar;     /* why the preload cannot work in the program (words after its name); NULL if it can */
-	const char *unseen;  /* why the program or a child could not be tracked; NULL if all were */
+	char *unhooked;     /* why tt-metal cannot be observed in the program, although it is linked with it; else NULL;
+			       owned */
+	const char *unseen; /* why the program or a child could not be tracked; NULL if all were */
 };
 
 /* For each process: peaks, live memory, and memory never freed. */
@@ -67,9 +69,10 @@ void tdm_run_show(struct tdm_block *top, const struct tdm_live_report *report, c
 /* The findings about possible leaks. */
 void tdm_leaks_show(struct tdm_block *top, const struct tdm_live_report *report);
 /* tdm_leaks_chosen(): the number of chosen findings with this verdict. tdm_leaks_damaged(): the number of damaged
- * ledgers, whose leaks may be missing. */
+ * ledgers, whose leaks may be missing. tdm_leaks_unseen(): the number of processes whose buffers are not seen. */
 size_t tdm_leaks_chosen(const struct tdm_live_report *report, enum tdm_severity verdict);
 size_t tdm_leaks_damaged(const struct tdm_live_report *report);
+size_t tdm_leaks_unseen(const struct tdm_live_report *report);
 
 /* ---- shared by these views ---- */
 

@@ -722,6 +722,7 @@ static const struct tdm_column device_columns[] = {
 	{ NULL, "memory.pci", DEVICE(pci), .flags = TDM_ZERO_IS_UNKNOWN },
 	{ NULL, "memory.chip_id", DEVICE(chip_id), TDM_KNOWN_IF(struct tdm_picture_device, has_chip_id) },
 	{ NULL, "memory.virtual", DEVICE(is_virtual) },
+	{ NULL, "memory.chips_unknown", DEVICE(is_unknown) },
 	{ NULL, "memory.board", DEVICE(is_board) },
 	{ NULL, "memory.card", DEVICE(card), .flags = TDM_ZERO_IS_UNKNOWN },
 	{ NULL, "memory.card_source", DEVICE(card_from), .get = tdm_get_source },

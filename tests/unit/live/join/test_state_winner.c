@@ -70,6 +70,51 @@ static void test_winner_ledgers(void **state)
 	world_done(&w);
 }
 
+/* A program with an empty ledger, which says why. */
+static int put_unseen(struct world *w)
+{
+	struct builder b;
+	world_begin_dram(&b);
+	uint32_t text = builder_text(&b, TDM_REMARK_UNSEEN "this runtime has no AllocatorImpl::allocate_buffer");
+	uint64_t offset = builder_area(&b, sizeof(struct tdm_ledger_notes));
+	struct tdm_ledger_notes *notes = builder_at(&b, offset);
+	builder_header(&b)->notes_offset = offset;
+	notes->remarks[0] = text;
+	notes->remark_count = 1;
+	int pid = w->holders[world_ledger(w, &b)];
+	world_process(w, pid, WORLD_START, (int)geteuid());
+	builder_done(&b);
+	return pid;
+}
+
+/* Buffers that are not seen are no empty memory: the region's figure counts, and without one nothing is known. */
+static void test_unseen(void **state)
+{
+	(void)state;
+	struct world w;
+	world_init(&w);
+	int a = put_unseen(&w);
+	const struct tdm_picture *pic = world_look(&w);
+	assert_string_equal(tdm_picture_unseen(pic, find_pid(pic, a)),
+		"buffers are not seen: this runtime has no AllocatorImpl::allocate_buffer");
+	ASSERT_U64(pic->devices[0].kinds[TDM_KIND_DRAM].used, UNKNOWN);
+	ASSERT_U64(pic->devices[0].kinds[TDM_KIND_DRAM].free, UNKNOWN);
+	ASSERT_U64(pic->devices[0].kinds[TDM_KIND_CB].used, 0); /* these are seen */
+	ASSERT_U64(find_holding(pic, a, 0)->kinds[TDM_KIND_L1].reserved, UNKNOWN);
+	/* Another program's figure is not the device's. */
+	int b = put_ledger(&w, 500);
+	pic = world_look_anew(&w);
+	ASSERT_U64(pic->devices[0].kinds[TDM_KIND_DRAM].used, UNKNOWN);
+	ASSERT_U64(find_holding(pic, b, 0)->kinds[TDM_KIND_DRAM].reserved, 1000);
+	put_slots(&w, (int[]){ a, b }, (uint64_t[]){ 1 << 20, 900 }, 2, 0);
+	pic = world_look_anew(&w);
+	assert_int_equal(pic->devices[0].kinds[TDM_KIND_DRAM].used_from, TDM_FROM_METAL_SHM);
+	ASSERT_U64(pic->devices[0].kinds[TDM_KIND_DRAM].used, (1 << 20) + 900);
+	ASSERT_U64(find_holding(pic, a, 0)->kinds[TDM_KIND_DRAM].reserved, 1 << 20);
+	ASSERT_U64(pic->devices[0].kinds[TDM_KIND_DRAM].largest_free, UNKNOWN);
+	world_done(&w);
+}
+
 /* Two programs, and it is not known what a buffer of one of them takes: its bytes are an estimate, and so is the sum.
  */
 static void test_estimates(void **state)
@@ -324,6 +369,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_winner_ledgers),
+		cmocka_unit_test(test_unseen),
 		cmocka_unit_test(test_estimates),
 		cmocka_unit_test(test_regions_of_all),
 		cmocka_unit_test(test_winner_region),
