@@ -1,8 +1,8 @@
 /*
  * Decides which source wins for each device and kind, and computes all sums. Sources count differently, so all figures
  * of a device and kind come from one source: the ledgers, if they have every running process that the region
- * (tt-metal's shared memory) counts; else the region, if it has every process with a ledger; else the source with the
- * larger figure.
+ * (tt-metal's shared memory) counts; else the region, if it has every process with a ledger; else the ledgers, if the
+ * region is a user's and would hide another user's process; else the source with the larger figure.
  *
  * Then computes the largest free block in each of a device's memories, and how far L1 is filled from both ends. This
  * computation needs every buffer of every process on the device, so it is done only for devices that have changed, and
@@ -65,10 +65,14 @@ struct knowledge {
 	uint32_t holders[2]; /* processes that hold memory */
 	uint64_t used[2];
 	uint64_t region_unattributed, region_stale;
-	bool crowded; /* the region has no free slot, so some processes may be only in its total */
+	/* bytes that the region's owner claims for others; with the rest of its total, which no process holds */
+	uint64_t claimed_slots, claimed;
+	bool crowded;    /* the region has no free slot, so some processes may be only in its total */
+	bool is_foreign; /* some ledger's process that the region does not know has another user than the region */
 };
 
-static void learn_region(const struct tdm_metal_region *region, unsigned kind, struct knowledge *know)
+/* `trusted`: the total counts even where no process holds it. */
+static void learn_region(const struct tdm_metal_region *region, unsigned kind, bool trusted, struct knowledge *know)
 {
 	/* Bytes being released: no longer held by any process, but still in use. */
 	uint64_t released = 0;
@@ -78,8 +82,10 @@ static void learn_region(const struct tdm_metal_region *region, unsigned kind, s
 		if (region->slots[i].releases)
 			released = tdm_plus(released, region->slots[i].bytes.of[kind]);
 	uint64_t stale = region->stale.of[kind];
-	uint64_t unattributed = tdm_plus(region->unattributed.of[kind], released);
+	uint64_t rest = tdm_plus(region->unattributed.of[kind], released), unattributed = trusted ? rest : 0;
 	uint64_t held = tdm_plus(region->live.of[kind], region->undecided.of[kind]);
+	know->claimed_slots = region->claimed.of[kind];
+	know->claimed = trusted ? know->claimed_slots : tdm_plus(know->claimed_slots, rest);
 	know->used[REGION] = tdm_plus(held, unattributed);
 	/* One implausible figure makes every sum implausible. */
 	if (know->used[REGION] == TDM_BYTES_UNKNOWN || stale == TDM_BYTES_UNKNOWN)
@@ -87,15 +93,19 @@ static void learn_region(const struct tdm_metal_region *region, unsigned kind, s
 	know->has[REGION] = true;
 	know->region_unattributed = unattributed;
 	know->region_stale = stale - released;
-	know->crowded = region->free_slot_count == 0 && region->unattributed.of[kind] != 0;
+	know->crowded = region->free_slot_count == 0 && unattributed != 0;
 }
 
-static void learn_part(const struct tdm_part *part, unsigned kind, struct knowledge *know)
+/* `region`: NULL if everything in the device's region is believed. */
+static void learn_part(const struct tdm_state *state, const struct tdm_part *part,
+	const struct tdm_metal_region *region, unsigned kind, struct knowledge *know)
 {
 	const bool knows[2] = { part->ledger != NULL, part->has_slot };
 	const uint64_t held[2] = { knows[LEDGERS] ? part->ledger->kinds[kind].counter.reserved : 0,
 		knows[REGION] && know->has[REGION] ? part->metal.of[kind] : 0 };
 	know->has[LEDGERS] |= knows[LEDGERS];
+	know->is_foreign |= held[LEDGERS] != 0 && !knows[REGION] && region != NULL &&
+			    state->picture.processes[part->process].uid != region->uid;
 	know->used[LEDGERS] = tdm_plus(know->used[LEDGERS], held[LEDGERS]);
 	for (int s = LEDGERS; s <= REGION; s++) {
 		know->holders[s] += held[s] != 0;
@@ -115,7 +125,8 @@ static enum tdm_from choose(const struct knowledge *know)
 		return TDM_FROM_LEDGER;
 	if (know->only[LEDGERS] == 0)
 		return TDM_FROM_METAL_SHM;
-	return know->holders[LEDGERS] >= know->holders[REGION] ? TDM_FROM_LEDGER : TDM_FROM_METAL_SHM;
+	return know->is_foreign || know->holders[LEDGERS] >= know->holders[REGION] ? TDM_FROM_LEDGER
+										   : TDM_FROM_METAL_SHM;
 }
 
 static const struct tdm_region *region_in(const struct tdm_device_info *info, unsigned k)
@@ -210,15 +221,18 @@ static void set_kind(struct tdm_state *state, size_t d, unsigned k, const uint32
 	struct tdm_picture_kind *kind = &state->picture.devices[d].kinds[k];
 	struct knowledge know = { 0 };
 	uint32_t region_at = state->picture.devices[d].region;
-	if (region_at != UINT32_MAX)
-		learn_region(&state->metal.now.regions[region_at], k, &know);
+	const struct tdm_metal_region *region = region_at != UINT32_MAX ? &state->metal.now.regions[region_at] : NULL;
+	bool is_trusted = region == NULL || tdm_metal_is_trusted(region, state->proc.uid);
+	if (region != NULL)
+		learn_region(region, k, is_trusted, &know);
 	for (size_t i = 0; i < count; i++)
 		if (tdm_picture_counts(&state->picture.processes[state->parts[parts[i]].process]))
-			learn_part(&state->parts[parts[i]], k, &know);
+			learn_part(state, &state->parts[parts[i]], is_trusted ? NULL : region, k, &know);
 	enum tdm_from from = choose(&know);
 	bool is_region = from == TDM_FROM_METAL_SHM;
 	kind->used_from = (uint8_t)from;
 	kind->stale = is_region ? know.region_stale : left;
+	kind->claimed = is_region ? know.claimed : know.claimed_slots;
 	if (from != TDM_FROM_NONE) {
 		kind->used = know.used[is_region];
 		kind->unattributed = is_region ? know.region_unattributed : 0;

@@ -189,7 +189,8 @@ static void add_region(struct tdm_state *state, uint32_t i, bool readable)
 				 region->status == TDM_METAL_NOT_A_FILE ||
 				 tdm_map_find(&state->by_chip, region->name_id) != TDM_MAP_NONE))
 		return;
-	if (readable && region->id_type == TDM_METAL_ID_CHIP)
+	/* A file under another name than its chip's could take the place of the chip's own file. */
+	if (readable && region->id_type == TDM_METAL_ID_CHIP && !tdm_metal_doubts(region, TDM_METAL_DOUBT_ID_DIFFERS))
 		at = find_chip(state, region->asic_id);
 	/* A second region of the same chip is damaged or forged: keep it apart. */
 	if (at == UINT32_MAX || state->picture.devices[at].region != UINT32_MAX)
@@ -208,6 +209,14 @@ static void add_region(struct tdm_state *state, uint32_t i, bool readable)
 		device->chips[k].chip = region->chips[k].chip;
 		device->chips[k].is_remote = region->chips[k].is_remote;
 		memcpy(device->chips[k].bytes, region->chips[k].bytes.of, sizeof device->chips[k].bytes);
+	}
+	/* The figures of a user's file count up to what its slots prove. */
+	for (unsigned kind = 0; kind < TDM_KIND_COUNT && !tdm_metal_is_trusted(region, state->proc.uid); kind++) {
+		uint64_t sum = 0, held = tdm_plus(region->live.of[kind], region->undecided.of[kind]);
+		for (uint32_t k = 0; k < region->chip_count; k++)
+			sum = tdm_plus(sum, region->chips[k].bytes.of[kind]);
+		for (uint32_t k = 0; k < region->chip_count && sum > held; k++)
+			device->chips[k].bytes[kind] = TDM_BYTES_UNKNOWN;
 	}
 }
 
@@ -604,7 +613,7 @@ static struct tdm_part *find_part(struct tdm_state *state, uint32_t process, uin
 
 static void add_slot(struct tdm_state *state, uint32_t device, const struct tdm_metal_slot *slot)
 {
-	if (slot->life == TDM_PROC_DEAD)
+	if (slot->life == TDM_PROC_DEAD || slot->is_claimed)
 		return;
 	int32_t pid = slot->nested_as != 0 ? slot->nested_as : slot->pid;
 	uint32_t process = find_process(state, pid, &slot->facts, slot->hint);

@@ -91,6 +91,8 @@ struct tdm_picture_kind {
 	uint64_t unattributed; /* the part of `used` that belongs to no listed process */
 	/* bytes still recorded for ended processes; these bytes are no longer on the device, and not part of `used` */
 	uint64_t stale;
+	/* bytes that a user's shared memory counts for processes of other users, or for none; not part of `used` */
+	uint64_t claimed;
 	uint32_t banks; /* 0 if unknown, like the next two */
 	uint64_t base, bank_bytes;
 	uint64_t allocs, out_of_memory; /* counts since the running processes started */

@@ -42,6 +42,7 @@ static const struct tdm_shape_field kind_fields[] = {
 	{ BYTES(buffers) },
 	{ BYTES(unattributed) },
 	{ BYTES(stale) },
+	{ BYTES(claimed) },
 	{ ZERO(banks) },
 	{ BYTES(base) },
 	{ ZERO(bank_bytes) },

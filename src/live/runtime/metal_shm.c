@@ -259,18 +259,20 @@ void tdm_metal_sum(struct tdm_metal_region *region)
 {
 	region->doubts &= ~(UINT32_C(1) << TDM_METAL_DOUBT_SLOTS_EXCEED);
 	for (unsigned kind = 0; region->status == TDM_METAL_OK && kind < TDM_KIND_COUNT; kind++) {
-		uint64_t sums[TDM_PROC_LIFE_COUNT] = { 0 }, slots = 0;
+		uint64_t sums[TDM_PROC_LIFE_COUNT] = { 0 }, claimed = 0, slots = 0;
 		const uint64_t total = region->total.of[kind];
 		if ((region->counts >> kind & 1) == 0)
 			continue;
 		for (uint32_t i = 0; i < region->slot_count; i++) {
 			const struct tdm_metal_slot *slot = &region->slots[i];
-			sums[slot->life] = tdm_plus(sums[slot->life], slot->bytes.of[kind]);
+			uint64_t *sum = slot->is_claimed ? &claimed : &sums[slot->life];
+			*sum = tdm_plus(*sum, slot->bytes.of[kind]);
 			slots = tdm_plus(slots, slot->bytes.of[kind]);
 		}
 		region->live.of[kind] = tdm_plus(sums[TDM_PROC_ALIVE], sums[TDM_PROC_OTHER_USER]);
 		region->stale.of[kind] = sums[TDM_PROC_DEAD];
 		region->undecided.of[kind] = sums[TDM_PROC_UNKNOWN];
+		region->claimed.of[kind] = claimed;
 		bool known = slots != TDM_BYTES_UNKNOWN && total != TDM_BYTES_UNKNOWN;
 		region->unattributed.of[kind] = !known ? TDM_BYTES_UNKNOWN : total > slots ? total - slots : 0;
 		region->excess.of[kind] = !known ? TDM_BYTES_UNKNOWN : slots > total ? slots - total : 0;
@@ -615,6 +617,22 @@ static bool judge_slot(const struct tdm_proc_root *root, const struct tdm_metal_
 	return slot->life == TDM_PROC_DEAD || !tdm_metal_name_agrees(slot);
 }
 
+/* Decides whether the file's owner may speak for the slot's process. A process may have several users. */
+static void judge_claim(
+	const struct tdm_proc_root *root, const struct tdm_metal_region *region, struct tdm_metal_slot *slot)
+{
+	struct tdm_proc_facts facts = slot->facts;
+	int32_t pid = slot->nested_as != 0 ? slot->nested_as : slot->pid;
+	slot->is_claimed = false;
+	if (!region->has_file || region->uid == 0 || slot->life == TDM_PROC_DEAD)
+		return;
+	if (slot->nested_as != 0)
+		tdm_proc_facts_read(root, pid, &facts);
+	bool is_unknown = facts.uid == TDM_UID_UNKNOWN && slot->life != TDM_PROC_OTHER_USER;
+	slot->is_claimed = facts.uid != region->uid && !(is_unknown && region->uid == root->uid) &&
+			   !(root->is_system && tdm_proc_has_user(pid, region->uid) > 0);
+}
+
 void tdm_metal_judge(struct tdm_metal_list *list, const struct tdm_metal_list *before, const struct tdm_proc_root *root)
 {
 	struct tdm_proc_wanted *wanted = NULL;
@@ -644,8 +662,12 @@ void tdm_metal_judge(struct tdm_metal_list *list, const struct tdm_metal_list *b
 		}
 	free(wanted);
 	free(doubted);
-	for (size_t i = 0; i < list->count; i++)
-		tdm_metal_sum(&list->regions[i]);
+	for (size_t i = 0; i < list->count; i++) {
+		struct tdm_metal_region *region = &list->regions[i];
+		for (uint32_t k = 0; k < region->slot_count; k++)
+			judge_claim(root, region, &region->slots[k]);
+		tdm_metal_sum(region);
+	}
 }
 
 /* ---- watching ---- */
@@ -678,6 +700,7 @@ static bool carry_over(const struct tdm_metal_region *old, struct tdm_metal_regi
 			return false;
 		slot->life = was->life;
 		slot->reused = was->reused;
+		slot->is_claimed = was->is_claimed;
 		slot->nested_as = was->nested_as;
 		slot->facts = was->facts;
 	}
@@ -703,6 +726,7 @@ static void keep_undecided(struct tdm_metal_list *list, const struct tdm_metal_l
 				slot->updated_ns == 0 || slot->updated_ns + SILENCE_NS < real_ns)
 				continue;
 			slot->life = TDM_PROC_UNKNOWN;
+			slot->is_claimed = was->is_claimed;
 			kept = true;
 		}
 		if (kept)

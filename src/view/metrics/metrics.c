@@ -574,6 +574,8 @@ static const struct column kind_columns[] = {
 	{ "asked_bytes", "that programs asked for, before it was rounded up", KIND(asked) },
 	{ "unattributed_bytes", "in use by no process that is known", KIND(unattributed) },
 	{ "stale_bytes", "still recorded for ended processes; not part of what is in use", KIND(stale) },
+	{ "claimed_bytes", "that a user's shared memory counts for others or for none; not part of what is in use",
+		KIND(claimed) },
 };
 
 /* Families with the kind as a label. */

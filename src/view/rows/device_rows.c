@@ -383,6 +383,7 @@ static const struct tdm_column kind_columns[] = {
 	{ NULL, "buffers", KIND(buffers) },
 	{ NULL, "unattributed", KIND(unattributed) },
 	{ NULL, "stale", KIND(stale) },
+	{ NULL, "claimed", KIND(claimed) },
 	{ NULL, "banks", KIND(banks), HAS_BANKS },
 	{ NULL, "base", KIND(base), HAS_BANKS },
 	{ NULL, "bank_bytes", KIND(bank_bytes), HAS_BANKS },

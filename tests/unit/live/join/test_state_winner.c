@@ -13,6 +13,8 @@
 #define BYTES(n) ((uint64_t)(n))
 #define UNKNOWN  TDM_BYTES_UNKNOWN
 
+enum { ALICE = 4001, MALLORY = 4002 };
+
 /* A region with slots for these processes, `bytes` of DRAM each. */
 static void put_slots(struct world *w, const int *pids, const uint64_t *bytes, size_t count, uint64_t more)
 {
@@ -72,6 +74,71 @@ static void test_winner_ledgers(void **state)
 
 /* Two programs, and it is not known what a buffer of one of them takes: its bytes are an estimate, and so is the sum.
  */
+/* A user's file counts what that user's processes hold. Whatever else it says is a claim. */
+static void test_forged_region(void **state)
+{
+	(void)state;
+	struct world w;
+	world_init(&w);
+	int ours = put_ledger(&w, 1000); /* the reader's own */
+	world_process(&w, 300, WORLD_START, ALICE);
+	world_process(&w, 200, WORLD_START, MALLORY);
+	world_process(&w, 201, WORLD_START, MALLORY);
+	put_slots(&w, (int[]){ ours, 300, 200, 201 }, (uint64_t[]){ 400, 600, 30, 20 }, 4, 11);
+	if (!world_give_region(&w, WORLD_CHIP, MALLORY)) {
+		world_done(&w);
+		skip();
+	}
+	/* More processes are only in the file than only in ledgers, but the file may not hide another user's. */
+	const struct tdm_picture *pic = world_look(&w);
+	const struct tdm_picture_kind *dram = &pic->devices[0].kinds[0];
+	assert_int_equal(pic->device_count, 1);
+	assert_int_equal(dram->used_from, TDM_FROM_LEDGER);
+	ASSERT_U64(dram->used, 2000);
+	ASSERT_U64(dram->claimed, 1000);
+	ASSERT_U64(dram->rival_used, 50);
+	ASSERT_U64(find_holding(pic, ours, 0)->kinds[0].reserved, 2000);
+	assert_int_equal(find_pid(pic, ours)->sources, source_bit(TDM_FROM_LEDGER));
+	assert_int_equal(pic->process_count, 3);
+	/* Without another user's ledger the file is the source, and the rest of its total is a claim too. */
+	tree_unlink(&w.tree, "ledgers");
+	pic = world_look_anew(&w);
+	dram = &pic->devices[0].kinds[0];
+	assert_int_equal(dram->used_from, TDM_FROM_METAL_SHM);
+	ASSERT_U64(dram->used, 50);
+	ASSERT_U64(dram->unattributed, 0);
+	ASSERT_U64(dram->claimed, 1011);
+	ASSERT_U64(find_holding(pic, 200, 0)->kinds[0].reserved, 30);
+	/* Root's file is believed, and so is the reader's. */
+	assert_true(world_give_region(&w, WORLD_CHIP, 0));
+	pic = world_look_anew(&w);
+	ASSERT_U64(pic->devices[0].kinds[0].used, 1061);
+	ASSERT_U64(pic->devices[0].kinds[0].unattributed, 11);
+	ASSERT_U64(pic->devices[0].kinds[0].claimed, 0);
+	world_done(&w);
+}
+
+/* A file with another name than its chip's does not take the place of the chip's own file. */
+static void test_stolen_chip(void **state)
+{
+	(void)state;
+	struct world w;
+	struct metal_bytes m;
+	world_init(&w);
+	world_process(&w, 300, WORLD_START, ALICE);
+	put_slots(&w, (int[]){ 300 }, (uint64_t[]){ 6000 }, 1, 0);
+	world_begin_region(&m, WORLD_CHIP);
+	world_region(&w, &m, 7);
+	world_card(&w, 0, "p150a", 0);
+	char id[32];
+	snprintf(id, sizeof id, "%llx\n", (unsigned long long)WORLD_CHIP);
+	world_set(&w, 0, "tt_asic_id", id);
+	const struct tdm_picture *pic = world_look(&w);
+	assert_int_equal(pic->devices[0].node, 0);
+	ASSERT_U64(pic->devices[0].kinds[0].used, 6000);
+	world_done(&w);
+}
+
 static void test_estimates(void **state)
 {
 	(void)state;
@@ -324,6 +391,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_winner_ledgers),
+		cmocka_unit_test(test_forged_region),
+		cmocka_unit_test(test_stolen_chip),
 		cmocka_unit_test(test_estimates),
 		cmocka_unit_test(test_regions_of_all),
 		cmocka_unit_test(test_winner_region),
