@@ -484,6 +484,32 @@ static int compare_files(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+/* Keeps the files for which there is room: the users share it, and each user's oldest files are kept. */
+static void drop_files(struct tdm_metal_list *list, int dir_fd, struct file *files, size_t *count)
+{
+	struct tdm_fair_entry *entries = tdm_alloc(*count * sizeof *entries);
+	size_t kept = 0;
+	for (size_t i = 0; i < *count; i++) {
+		struct statx st = { 0 };
+		bool is_there = statx(dir_fd, files[i].name, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC,
+					STATX_UID | STATX_CTIME | STATX_BTIME, &st) == 0;
+		bool has_birth = (st.stx_mask & STATX_BTIME) != 0;
+		const struct statx_timestamp *at = has_birth ? &st.stx_btime : &st.stx_ctime;
+		entries[i] = (struct tdm_fair_entry){ .uid = is_there ? st.stx_uid : TDM_UID_UNKNOWN,
+			.index = (uint32_t)i,
+			.age = (uint64_t)at->tv_sec * TDM_NS_PER_S + at->tv_nsec };
+	}
+	tdm_fair_choose(&list->left, entries, *count, TDM_METAL_REGIONS_MAX, geteuid());
+	for (size_t i = 0; i < *count; i++)
+		if (entries[i].is_out)
+			files[entries[i].index].name[0] = '\0';
+	for (size_t i = 0; i < *count; i++)
+		if (files[i].name[0] != '\0')
+			files[kept++] = files[i];
+	*count = kept;
+	free(entries);
+}
+
 /* Lists the files in order. The caller frees *files in every case. 0, or a negative code. */
 static int list_files(struct tdm_metal_list *list, DIR *dir, struct file **files, size_t *count)
 {
@@ -493,16 +519,17 @@ static int list_files(struct tdm_metal_list *list, DIR *dir, struct file **files
 		struct file file = { 0 };
 		if (!tdm_metal_name_parse(entry->d_name, &file.has_id, &file.id))
 			continue;
-		if (*count == TDM_METAL_REGIONS_MAX) {
-			list->cut++;
-			continue;
-		}
+		if (*count == 2 * TDM_METAL_REGIONS_MAX)
+			drop_files(list, dirfd(dir), *files, count);
 		tdm_grow(files, &cap, *count + 1, sizeof **files);
 		file.inode_no = entry->d_ino;
 		snprintf(file.name, sizeof file.name, "%s", entry->d_name);
 		(*files)[(*count)++] = file;
 	}
 	int err = -errno;
+	if (*count > TDM_METAL_REGIONS_MAX)
+		drop_files(list, dirfd(dir), *files, count);
+	list->cut = tdm_fair_left(&list->left);
 	if (*count > 1)
 		qsort(*files, *count, sizeof **files, compare_files);
 	return err;
@@ -535,6 +562,7 @@ int tdm_metal_list_read(struct tdm_metal_list *list, struct tdm_metal_list *befo
 	close_files(list);
 	list->count = 0;
 	list->cut = 0;
+	tdm_fair_clear(&list->left);
 	list->err = 0;
 	DIR *dir = opendir(tdm_metal_path(path));
 	if (dir == NULL)
@@ -556,6 +584,7 @@ void tdm_metal_list_done(struct tdm_metal_list *list)
 {
 	close_files(list);
 	free(list->regions);
+	tdm_fair_done(&list->left);
 	*list = (struct tdm_metal_list){ 0 };
 }
 

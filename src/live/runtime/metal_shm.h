@@ -11,6 +11,7 @@
 
 #include "base/kind.h"
 #include "base/units.h"
+#include "ledger/read/fair.h"
 #include "live/host/proc_facts.h"
 
 /*
@@ -196,8 +197,9 @@ enum { TDM_METAL_REGIONS_MAX = 1024 };
 struct tdm_metal_list {
 	struct tdm_metal_region *regions; /* sorted by id, then by name */
 	size_t count, cap;
-	uint64_t cut; /* files beyond TDM_METAL_REGIONS_MAX, not read */
-	int err;      /* 0, or why the directory cannot be read; the list is empty then */
+	uint64_t cut;         /* files beyond TDM_METAL_REGIONS_MAX, not read */
+	struct tdm_fair left; /* the same for each owner; no users if nothing was cut */
+	int err;              /* 0, or why the directory cannot be read; the list is empty then */
 };
 
 /* The directory to use: `path`, else $TIDEMARK_SHM_DIR, else /dev/shm. Borrowed. */

@@ -118,6 +118,51 @@ static void test_forged_region(void **state)
 	world_done(&w);
 }
 
+/* A user who names too many devices loses some of them; nobody else loses any. */
+static void test_too_many_devices(void **state)
+{
+	(void)state;
+	enum { PROCESSES = 70, DEVICES = TDM_LEDGER_DEVICES, MOST = 4096 };
+	struct world w;
+	struct builder b;
+	char path[200];
+	bool may_give = true;
+	world_init(&w);
+	for (uint64_t p = 0; p < PROCESSES && may_give; p++) {
+		builder_init(&b);
+		for (uint32_t d = 0; d < DEVICES; d++) {
+			struct tdm_ledger_device *page =
+				builder_device(&b, builder_add_device_with(&b, d, SAMPLE_RING));
+			page->flags = TDM_DEVICE_HAS_CHIP_ID;
+			page->chip_id = 0x1000000 + p * DEVICES + d;
+		}
+		size_t holder = world_ledger(&w, &b);
+		snprintf(path, sizeof path, "%s", world_ledger_path(&w, w.holders[holder]));
+		may_give = chown(path, MALLORY, MALLORY) == 0;
+		builder_done(&b);
+	}
+	if (!may_give) {
+		world_done(&w);
+		skip();
+	}
+	int ours = put_ledger(&w, 1000);
+	snprintf(path, sizeof path, "%s", world_ledger_path(&w, ours));
+	assert_int_equal(chown(path, ALICE, ALICE), 0);
+	const struct tdm_picture *pic = world_look(&w);
+	assert_int_equal(pic->device_count, MOST);
+	size_t device = 0;
+	while (device < pic->device_count && pic->devices[device].chip_id != WORLD_CHIP)
+		device++;
+	assert_true(device < pic->device_count);
+	assert_int_equal(pic->devices[device].shown_by, ALICE);
+	assert_int_equal(pic->left_count, 1);
+	assert_int_equal(pic->left[0].table, TDM_TABLE_DEVICES);
+	assert_int_equal(pic->left[0].uid, MALLORY);
+	ASSERT_U64(pic->left[0].count, PROCESSES * DEVICES + 1 - MOST);
+	assert_non_null(find_problem(pic, "385 devices more than can be shown, of user 4002"));
+	world_done(&w);
+}
+
 /* A file with another name than its chip's does not take the place of the chip's own file. */
 static void test_stolen_chip(void **state)
 {
@@ -392,6 +437,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_winner_ledgers),
 		cmocka_unit_test(test_forged_region),
+		cmocka_unit_test(test_too_many_devices),
 		cmocka_unit_test(test_stolen_chip),
 		cmocka_unit_test(test_estimates),
 		cmocka_unit_test(test_regions_of_all),
