@@ -7,6 +7,7 @@ import resource
 import socket
 import struct
 import subprocess
+import sys
 import unittest
 
 from support import *  # noqa: F403: the vocabulary of these tests
@@ -180,6 +181,27 @@ class Crowds(ServerTest):
         for line in more:
             line.close()
         until("the closed ones are noticed", lambda: self.served() == 1500)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be several users")
+    def test_idle_connections_of_one_user_keep_nobody_out(self):
+        holder = ("import socket, sys\nlines = []\n"
+                  "for i in range(int(sys.argv[2])):\n    lines.append(socket.socket(socket.AF_UNIX))\n    lines[-1].connect(sys.argv[1])\n"
+                  "    lines[-1].setblocking(True)\nprint('ready', flush=True)\nsys.stdin.read()\n")
+        asker = ("import socket, sys\nline = socket.socket(socket.AF_UNIX)\nline.settimeout(20)\nline.connect(sys.argv[1])\n"
+                 "line.sendall(bytes.fromhex(sys.argv[2]))\nsys.exit(0 if line.recv(1) else 1)\n")
+        self.daemon.limit = 64
+        self.daemon.start("--socket-mode", "0666")
+        for folder in (self.daemon.socket.parent, *self.daemon.socket.parent.parents):
+            if folder.stat().st_mode & 1 == 0:
+                os.chmod(folder, folder.stat().st_mode | 0o11)
+        mallory = subprocess.Popen([sys.executable, "-c", holder, str(self.daemon.socket), "100"], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, text=True, user=4002, group=4002, extra_groups=[])
+        self.addCleanup(mallory.communicate, "")
+        self.assertEqual(mallory.stdout.readline(), "ready\n")
+        question = message(144, QUERY).hex()
+        alice = subprocess.run([sys.executable, "-c", asker, str(self.daemon.socket), question], user=4001, group=4001,
+                               extra_groups=[], check=False)
+        self.assertEqual(alice.returncode, 0)
 
     def test_a_client_that_never_reads_stops_nobody(self):
         self.daemon.start("--quiet")

@@ -97,11 +97,25 @@ static void learn_region(const struct tdm_metal_region *region, unsigned kind, b
 }
 
 /* `region`: NULL if everything in the device's region is believed. */
+/* The bytes of a kind that count, according to a part's ledger; unknown if the ledger does not know. */
+static uint64_t ledger_bytes(const struct tdm_part *part, unsigned kind)
+{
+	uint64_t bytes = part->ledger->kinds[kind].counter.reserved;
+	return part->most != NULL && bytes != TDM_BYTES_UNKNOWN ? tdm_min(bytes, part->most[kind]) : bytes;
+}
+
+/* Adds a count to a sum, which never becomes unknown. */
+static uint64_t add_count(uint64_t sum, uint64_t count)
+{
+	return count != TDM_BYTES_UNKNOWN ? tdm_min(tdm_plus(sum, count), TDM_BYTES_UNKNOWN - 1) : sum;
+}
+
 static void learn_part(const struct tdm_state *state, const struct tdm_part *part,
 	const struct tdm_metal_region *region, unsigned kind, struct knowledge *know)
 {
 	const bool knows[2] = { part->ledger != NULL, part->has_slot };
-	const uint64_t held[2] = { knows[LEDGERS] ? part->ledger->kinds[kind].counter.reserved : 0,
+	const uint64_t bytes = knows[LEDGERS] ? ledger_bytes(part, kind) : 0;
+	const uint64_t held[2] = { bytes != TDM_BYTES_UNKNOWN ? bytes : 0,
 		knows[REGION] && know->has[REGION] ? part->metal.of[kind] : 0 };
 	know->has[LEDGERS] |= knows[LEDGERS];
 	know->is_foreign |= held[LEDGERS] != 0 && !knows[REGION] && region != NULL &&
@@ -180,11 +194,12 @@ static void sum_ledgers(struct tdm_state *state, size_t d, unsigned k, const uin
 		if (part->ledger == NULL || !tdm_picture_counts(&state->picture.processes[part->process]))
 			continue;
 		const struct tdm_counter *of = &part->ledger->kinds[k].counter;
-		kind->asked = tdm_plus(kind->asked, of->asked);
-		kind->buffers = tdm_plus(kind->buffers, of->buffers);
-		kind->allocs = tdm_plus(kind->allocs, of->allocs);
-		kind->out_of_memory = tdm_plus(kind->out_of_memory, of->out_of_memory);
-		kind->is_estimated |= of->is_estimated || part->ledger->kinds[k].estimated != 0;
+		kind->asked = add_count(kind->asked, of->asked);
+		kind->buffers = add_count(kind->buffers, of->buffers);
+		kind->allocs = add_count(kind->allocs, of->allocs);
+		kind->out_of_memory = add_count(kind->out_of_memory, of->out_of_memory);
+		kind->is_saturated |= of->reserved == TDM_BYTES_UNKNOWN || ledger_bytes(part, k) != of->reserved;
+		kind->is_estimated |= kind->is_saturated || of->is_estimated || part->ledger->kinds[k].estimated != 0;
 		ledgers += of->peak != 0;
 		highest = tdm_max(highest, of->peak);
 	}
@@ -291,6 +306,8 @@ static void set_holding(struct tdm_state *state, size_t i)
 				part->ledger->kinds[k].count };
 		if (part->ledger != NULL && (from == TDM_FROM_LEDGER || is_apart)) {
 			*counter = tdm_state_ledger_counter(part->ledger, k);
+			counter->reserved = ledger_bytes(part, k);
+			counter->is_inexact |= counter->reserved != part->ledger->kinds[k].counter.reserved;
 			continue;
 		}
 		*counter = tdm_counter_unknown;
@@ -370,6 +387,46 @@ static void set_device(struct tdm_state *state, size_t d)
 		joined->is_incomplete = true;
 }
 
+/* Cuts what the ledgers of one user count on a device, so that the sums of all users fit. */
+static void cut_kind(struct tdm_state *state, unsigned k, const uint32_t *parts, size_t count)
+{
+	tdm_fair_clear(&state->claims);
+	for (size_t i = 0; i < count; i++) {
+		struct tdm_part *part = &state->parts[parts[i]];
+		if (part->ledger == NULL)
+			continue;
+		uint32_t uid = state->picture.processes[part->process].uid;
+		struct tdm_fair_user *user = tdm_fair_of(&state->claims, uid);
+		uint64_t bytes = part->ledger->kinds[k].counter.reserved;
+		uint64_t most = TDM_FOLD_BYTES_MAX - user->wants, counts = tdm_min(bytes, most);
+		user->wants += bytes != TDM_BYTES_UNKNOWN ? counts : 0;
+		if (counts == bytes)
+			continue;
+		tdm_fair_of(&state->excessive, uid)->left++;
+		if (part->most == NULL) {
+			part->most = tdm_arena_take(&state->cuts, TDM_KIND_COUNT * sizeof *part->most);
+			memset(part->most, 0xff, TDM_KIND_COUNT * sizeof *part->most);
+		}
+		part->most[k] = counts;
+	}
+}
+
+/* One user's ledgers may not make the sums of all so large that they are unknown. */
+static void saturate(struct tdm_state *state, size_t d)
+{
+	uint64_t sums[TDM_KIND_COUNT] = { 0 };
+	size_t count;
+	const uint32_t *parts = parts_of(state, d, &count);
+	for (size_t i = 0; i < count; i++) {
+		const struct tdm_fold_holding *ledger = state->parts[parts[i]].ledger;
+		for (unsigned k = 0; ledger != NULL && k < TDM_KIND_COUNT; k++)
+			sums[k] = tdm_plus(sums[k], ledger->kinds[k].counter.reserved);
+	}
+	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
+		if (sums[k] > TDM_FOLD_BYTES_MAX)
+			cut_kind(state, k, parts, count);
+}
+
 /* Decides again for a device whose programs have continued to run in the meantime. */
 static void decide_again(struct tdm_state *state, size_t d)
 {
@@ -413,12 +470,16 @@ void tdm_state_winner(struct tdm_state *state)
 		for (size_t h = 0; h < process->holding_count; h++) {
 			uint32_t at = process->holdings[h]->device;
 			for (unsigned k = 0; at != UINT32_MAX && k < TDM_KIND_COUNT; k++)
-				state->left[at][k] =
-					tdm_plus(state->left[at][k], process->holdings[h]->kinds[k].counter.reserved);
+				state->left[at][k] = add_count(state->left[at][k],
+					tdm_min(process->holdings[h]->kinds[k].counter.reserved, TDM_FOLD_BYTES_MAX));
 		}
 	}
-	for (size_t d = 0; d < devices; d++)
+	tdm_fair_clear(&state->excessive);
+	tdm_arena_done(&state->cuts);
+	for (size_t d = 0; d < devices; d++) {
+		saturate(state, d);
 		set_device(state, d);
+	}
 	for (size_t i = 0; i < parts; i++)
 		set_holding(state, i);
 	for (size_t i = 0; i < state->fold.count; i++)

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/map.h"
 #include "ledger/read/fair.h"
 #include "live/follow/follower.h"
@@ -74,6 +75,8 @@ struct tdm_part {
 	uint32_t number; /* the process's number for the device; without a ledger, the device's own number */
 	uint32_t descriptors;
 	struct tdm_metal_bytes metal;
+	/* the bytes that count, by kind, if the user's ledgers count more than any device has; NULL: all */
+	uint64_t *most;
 };
 
 struct tdm_state_options;
@@ -115,6 +118,8 @@ struct tdm_state {
 	struct tdm_fair device_users;
 	struct tdm_fair_user *device_user;
 	struct tdm_map devices_left;
+	struct tdm_fair claims, excessive; /* scratch; and the users whose ledgers count too much */
+	struct tdm_arena cuts;             /* memory of the parts' `most` */
 	struct tdm_picture_left *left_out; /* the picture's list */
 	size_t left_out_cap;
 	uint64_t (*left)[TDM_KIND_COUNT]; /* bytes left by ended processes, for each device */

@@ -81,6 +81,7 @@ struct tdm_picture_kind {
 	uint8_t used_from;  /* enum tdm_from: the source that won; TDM_FROM_NONE if `used` is unknown */
 	uint8_t total_from; /* the source of `total`, banks, base and bank_bytes */
 	bool peak_is_seen;  /* the peak is the highest sum seen by the reader; otherwise the producer's exact peak */
+	bool is_saturated;  /* a user's ledgers count more than any device has; only a part of it is in `used` */
 	bool is_estimated;  /* figures from ledgers are estimates, at least in part: see above */
 	uint64_t used;      /* bytes used by running processes, including `unattributed` */
 	uint64_t total, free;

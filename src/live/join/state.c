@@ -72,17 +72,18 @@ static void list_left(struct tdm_state *state)
 	state->picture.left_count = count;
 }
 
+enum { LEFT_NAMED = 4 }; /* users to name, of each table */
+
 /* Names the users who have most, and counts the others. */
 static void note_left(
 	struct tdm_state *state, enum tdm_from from, enum tdm_picture_table table, const char *place, const char *what)
 {
-	enum { NAMED = 4 };
 	uint64_t users = 0, rest = 0;
 	for (size_t i = 0; i < state->picture.left_count; i++) {
 		const struct tdm_picture_left *left = &state->picture.left[i];
 		if (left->table != table)
 			continue;
-		if (users++ < NAMED)
+		if (users++ < LEFT_NAMED)
 			note(state, from, -EOVERFLOW, place, "%" PRIu64 " %s, of user %s", left->count, what,
 				left->user);
 		else
@@ -90,7 +91,7 @@ static void note_left(
 	}
 	if (rest != 0)
 		note(state, from, -EOVERFLOW, place, "%" PRIu64 " %s, of %" PRIu64 " other users", rest, what,
-			users - NAMED);
+			users - LEFT_NAMED);
 }
 
 static void note_all_left(struct tdm_state *state)
@@ -104,6 +105,12 @@ static void note_all_left(struct tdm_state *state)
 	note_left(state, TDM_FROM_METAL_SHM, TDM_TABLE_REGIONS, tdm_metal_path(state->metal.dir),
 		"regions more than can be read");
 	note_left(state, TDM_FROM_NONE, TDM_TABLE_DEVICES, "", "devices more than can be shown");
+	for (size_t i = 0; i < state->excessive.count && i < LEFT_NAMED; i++) {
+		char user[TDM_PICTURE_NAME_CAP];
+		tdm_state_user(state, state->excessive.users[i].uid, user);
+		note(state, TDM_FROM_LEDGER, -EOVERFLOW, dir,
+			"the ledgers of user %s count more than any device has: only a part is in the sums", user);
+	}
 }
 
 static void note_ledgers(struct tdm_state *state)
@@ -262,6 +269,9 @@ void tdm_state_free(struct tdm_state *state)
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		tdm_map_done(maps[i]);
 	tdm_fair_done(&state->device_users);
+	tdm_fair_done(&state->claims);
+	tdm_fair_done(&state->excessive);
+	tdm_arena_done(&state->cuts);
 	tdm_follower_free(state->follower);
 	tdm_fold_done(&state->fold);
 	tdm_metal_watch_done(&state->metal);

@@ -32,6 +32,7 @@ static const struct tdm_shape_field kind_fields[] = {
 	{ FROM(used_from) },
 	{ FROM(total_from) },
 	{ PLAIN(peak_is_seen) },
+	{ PLAIN(is_saturated) },
 	{ PLAIN(is_estimated) },
 	{ BYTES(used) },
 	{ BYTES(total) },

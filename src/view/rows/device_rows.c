@@ -379,6 +379,7 @@ static const struct tdm_column kind_columns[] = {
 	{ "Source", NULL, .get = get_two_sources, .before = 2 },
 	{ NULL, "peak_is_exact", .get = get_exact },
 	{ NULL, "estimated", KIND(is_estimated) },
+	{ NULL, "saturated", KIND(is_saturated) },
 	{ NULL, "asked", KIND(asked) },
 	{ NULL, "buffers", KIND(buffers) },
 	{ NULL, "unattributed", KIND(unattributed) },

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "live/join/fold.h"
+
 #include "state_world.h"
 
 #define BYTES(n) ((uint64_t)(n))
@@ -160,6 +162,42 @@ static void test_too_many_devices(void **state)
 	assert_int_equal(pic->left[0].uid, MALLORY);
 	ASSERT_U64(pic->left[0].count, PROCESSES * DEVICES + 1 - MOST);
 	assert_non_null(find_problem(pic, "385 devices more than can be shown, of user 4002"));
+	world_done(&w);
+}
+
+/* A user whose ledgers count too much spoils only his own figures. */
+static void test_saturated_sum(void **state)
+{
+	(void)state;
+	struct world w;
+	char path[200];
+	world_init(&w);
+	for (int i = 0; i < 3; i++) {
+		struct builder b;
+		uint64_t device = world_begin_ledger(&b, 0, WORLD_CHIP);
+		world_alloc(&b, device, TDM_KIND_DRAM, 1, 0, 32);
+		struct tdm_ledger_device *page = builder_device(&b, device);
+		for (int copy = 0; copy < 2; copy++)
+			page->now[TDM_KIND_DRAM][copy].bytes = page->now[TDM_KIND_DRAM][copy].alloc_bytes =
+				page->peak[TDM_KIND_DRAM][copy].bytes = i == 2 ? UINT64_MAX : UINT64_C(1) << 63;
+		int pid = w.holders[world_ledger(&w, &b)];
+		snprintf(path, sizeof path, "%s", world_ledger_path(&w, pid));
+		builder_done(&b);
+		if (chown(path, MALLORY, MALLORY) != 0) {
+			world_done(&w);
+			skip();
+		}
+	}
+	int ours = put_ledger(&w, 1000);
+	const struct tdm_picture *pic = world_look(&w);
+	const struct tdm_picture_kind *dram = &pic->devices[0].kinds[0];
+	assert_int_equal(pic->device_count, 1);
+	assert_int_equal(dram->used_from, TDM_FROM_LEDGER);
+	ASSERT_U64(find_holding(pic, ours, 0)->kinds[0].reserved, 2000);
+	ASSERT_U64(dram->used, TDM_FOLD_BYTES_MAX + 2000);
+	assert_true(dram->is_saturated && dram->is_estimated);
+	assert_false(pic->devices[0].kinds[TDM_KIND_SYSTEM].is_saturated);
+	assert_non_null(find_problem(pic, "the ledgers of user 4002 count more than any device has"));
 	world_done(&w);
 }
 
@@ -438,6 +476,7 @@ int main(void)
 		cmocka_unit_test(test_winner_ledgers),
 		cmocka_unit_test(test_forged_region),
 		cmocka_unit_test(test_too_many_devices),
+		cmocka_unit_test(test_saturated_sum),
 		cmocka_unit_test(test_stolen_chip),
 		cmocka_unit_test(test_estimates),
 		cmocka_unit_test(test_regions_of_all),
