@@ -4,10 +4,10 @@ import os
 import pathlib
 import random
 import resource
+import signal
 import socket
 import struct
 import subprocess
-import sys
 import unittest
 
 from support import *  # noqa: F403: the vocabulary of these tests
@@ -184,24 +184,41 @@ class Crowds(ServerTest):
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can be several users")
     def test_idle_connections_of_one_user_keep_nobody_out(self):
-        holder = ("import socket, sys\nlines = []\n"
-                  "for i in range(int(sys.argv[2])):\n    lines.append(socket.socket(socket.AF_UNIX))\n    lines[-1].connect(sys.argv[1])\n"
-                  "    lines[-1].setblocking(True)\nprint('ready', flush=True)\nsys.stdin.read()\n")
-        asker = ("import socket, sys\nline = socket.socket(socket.AF_UNIX)\nline.settimeout(20)\nline.connect(sys.argv[1])\n"
-                 "line.sendall(bytes.fromhex(sys.argv[2]))\nsys.exit(0 if line.recv(1) else 1)\n")
+        def as_user(uid, work):
+            """A child that is another user; it says what `work` returns."""
+            reading, writing = os.pipe()
+            child = os.fork()
+            if child == 0:
+                os.setgroups([])
+                os.setgid(uid)
+                os.setuid(uid)
+                try:
+                    os.write(writing, work())
+                    signal.pause()
+                finally:
+                    os._exit(1)
+            os.close(writing)
+            self.addCleanup(lambda: (os.kill(child, signal.SIGKILL), os.waitpid(child, 0), os.close(reading)))
+            return os.read(reading, 1000)
+
+        kept = []
+
+        def hold_all():
+            kept.extend(Line(self.daemon.socket) for _ in range(100))
+            return b"holds"
+
+        def ask():
+            return str(self.served()).encode()
+
         self.daemon.limit = 64
         self.daemon.start("--socket-mode", "0666")
         for folder in (self.daemon.socket.parent, *self.daemon.socket.parent.parents):
             if folder.stat().st_mode & 1 == 0:
                 os.chmod(folder, folder.stat().st_mode | 0o11)
-        mallory = subprocess.Popen([sys.executable, "-c", holder, str(self.daemon.socket), "100"], stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, text=True, user=4002, group=4002, extra_groups=[])
-        self.addCleanup(mallory.communicate, "")
-        self.assertEqual(mallory.stdout.readline(), "ready\n")
-        question = message(144, QUERY).hex()
-        alice = subprocess.run([sys.executable, "-c", asker, str(self.daemon.socket), question], user=4001, group=4001,
-                               extra_groups=[], check=False)
-        self.assertEqual(alice.returncode, 0)
+        first = self.line()
+        first.send(ALLOC, bytes_=1000, id_=1)
+        self.assertEqual(as_user(4002, hold_all), b"holds")
+        self.assertEqual(as_user(4001, ask), b"1000")
 
     def test_a_client_that_never_reads_stops_nobody(self):
         self.daemon.start("--quiet")
