@@ -4,6 +4,7 @@ import os
 import pathlib
 import random
 import resource
+import signal
 import socket
 import struct
 import subprocess
@@ -180,6 +181,44 @@ class Crowds(ServerTest):
         for line in more:
             line.close()
         until("the closed ones are noticed", lambda: self.served() == 1500)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be several users")
+    def test_idle_connections_of_one_user_keep_nobody_out(self):
+        def as_user(uid, work):
+            """A child that is another user; it says what `work` returns."""
+            reading, writing = os.pipe()
+            child = os.fork()
+            if child == 0:
+                os.setgroups([])
+                os.setgid(uid)
+                os.setuid(uid)
+                try:
+                    os.write(writing, work())
+                    signal.pause()
+                finally:
+                    os._exit(1)
+            os.close(writing)
+            self.addCleanup(lambda: (os.kill(child, signal.SIGKILL), os.waitpid(child, 0), os.close(reading)))
+            return os.read(reading, 1000)
+
+        kept = []
+
+        def hold_all():
+            kept.extend(Line(self.daemon.socket) for _ in range(100))
+            return b"holds"
+
+        def ask():
+            return str(self.served()).encode()
+
+        self.daemon.limit = 64
+        self.daemon.start("--socket-mode", "0666")
+        for folder in (self.daemon.socket.parent, *self.daemon.socket.parent.parents):
+            if folder.stat().st_mode & 1 == 0:
+                os.chmod(folder, folder.stat().st_mode | 0o11)
+        first = self.line()
+        first.send(ALLOC, bytes_=1000, id_=1)
+        self.assertEqual(as_user(4002, hold_all), b"holds")
+        self.assertEqual(as_user(4001, ask), b"1000")
 
     def test_a_client_that_never_reads_stops_nobody(self):
         self.daemon.start("--quiet")

@@ -282,6 +282,7 @@ void tdm_connection_close(struct tdm_connection *c)
 	if (c->next != NULL)
 		c->next->prev = c->prev;
 	c->server->open--;
+	tdm_fair_of(&c->server->users, c->peer.uid)->wants--;
 	tdm_buf_done(&c->out);
 	free(c);
 }
@@ -523,6 +524,7 @@ struct tdm_connection *tdm_connection_new(struct tdm_server *server, int fd, enu
 		server->first->prev = &c->next;
 	server->first = c;
 	server->open++;
+	tdm_fair_of(&server->users, c->peer.uid)->wants++;
 	server->clients.counters.connections++;
 	return c;
 }
@@ -585,24 +587,32 @@ void tdm_quick_free(struct tdm_quick *quick)
 	free(quick);
 }
 
+bool tdm_quick_take_one(struct tdm_quick *quick, struct tdm_connection *c)
+{
+	if (!c->is_quick)
+		return true;
+	pthread_mutex_lock(&quick->turn);
+	epoll_ctl(quick->epoll, EPOLL_CTL_DEL, c->watch.fd, NULL);
+	quick->takes++; /* last, so that a wait with the new number cannot return this connection */
+	pthread_mutex_unlock(&quick->turn);
+	pthread_mutex_lock(&quick->lock); /* the thread may already have returned the connection */
+	for (struct tdm_connection **at = &quick->returned; *at != NULL; at = &(*at)->returned_next)
+		if (*at == c) {
+			*at = c->returned_next;
+			break;
+		}
+	pthread_mutex_unlock(&quick->lock);
+	if (!returned(c))
+		return false;
+	tdm_connection_join(c);
+	return true;
+}
+
 void tdm_quick_take(struct tdm_quick *quick, const struct tdm_client *client)
 {
 	for (struct tdm_connection *c = quick->first, *next; c != NULL; c = next) {
 		next = c->quick_next;
-		if (c->peer.pid != client->pid || c->start != client->start)
-			continue;
-		pthread_mutex_lock(&quick->turn);
-		epoll_ctl(quick->epoll, EPOLL_CTL_DEL, c->watch.fd, NULL);
-		quick->takes++; /* last, so that a wait with the new number cannot return this connection */
-		pthread_mutex_unlock(&quick->turn);
-		pthread_mutex_lock(&quick->lock); /* the thread may already have returned the connection */
-		for (struct tdm_connection **at = &quick->returned; *at != NULL; at = &(*at)->returned_next)
-			if (*at == c) {
-				*at = c->returned_next;
-				break;
-			}
-		pthread_mutex_unlock(&quick->lock);
-		if (returned(c))
-			tdm_connection_join(c);
+		if (c->peer.pid == client->pid && c->start == client->start)
+			tdm_quick_take_one(quick, c);
 	}
 }

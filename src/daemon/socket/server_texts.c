@@ -601,6 +601,23 @@ static size_t count_server(const struct tdm_server *server, struct counted list[
 	return sizeof all / sizeof *all;
 }
 
+/* What users have lost because a table is full. */
+static void write_left(struct tdm_metrics_text *text, const char *name, const char *help, const struct tdm_fair *users)
+{
+	struct tdm_buf labels = { 0 };
+	char user[64];
+	tdm_metrics_family(text, name, TDM_METRIC_COUNTER, help);
+	for (size_t i = 0; i < users->count; i++) {
+		if (users->users[i].left == 0)
+			continue;
+		tdm_user_name(users->users[i].uid, user, sizeof user);
+		tdm_buf_clear(&labels);
+		tdm_metrics_label(&labels, "user", user);
+		tdm_metrics_u64(text, labels.data, users->users[i].left);
+	}
+	tdm_buf_done(&labels);
+}
+
 void tdm_server_metrics(const struct tdm_server *server, struct tdm_metrics_text *text)
 {
 	struct counted list[COUNTED_MAX];
@@ -610,6 +627,11 @@ void tdm_server_metrics(const struct tdm_server *server, struct tdm_metrics_text
 		metrics[i] =
 			(struct tdm_metric){ list[i].name, list[i].labels, list[i].type, list[i].help, list[i].value };
 	tdm_metrics_list(text, metrics, count);
+	write_left(text, "tt_server_left_out_connections",
+		"Connections that were closed or refused for want of descriptors, by user.", &server->users);
+	write_left(text, "tt_archive_left_out_ledgers",
+		"Ledgers of ended processes that were removed for want of room, by user.",
+		tdm_archive_left(server->archive));
 }
 
 static void put_statistics(struct tdm_server *server, struct tdm_buf *out)

@@ -505,17 +505,63 @@ enum {
 
 /* ---- connections and processes ----------------------------------------------------------------------------------- */
 
-/* Descriptors have run out: accepts one connection and closes it, so that its client does not wait forever. */
-static bool refuse_one(struct tdm_server *server, int listener)
+/*
+ * There is no room for another connection, of this user: closes the newest connection of the user who has most. False
+ * if that is the new connection itself.
+ */
+static bool make_room(struct tdm_server *server, uint32_t uid)
 {
+	struct tdm_fair *users = &server->users;
+	struct tdm_fair_user *most = tdm_fair_of(users, uid);
+	size_t self = (size_t)(most - users->users);
+	most->wants++;
+	tdm_fair_share(users, server->open, geteuid());
+	for (size_t i = 0; i < users->count; i++)
+		if (users->users[i].wants - users->users[i].may > most->wants - most->may)
+			most = &users->users[i];
+	users->users[self].wants--;
+	most->left++;
+	struct tdm_connection *c = most->uid != uid ? server->first : NULL; /* the newest is first */
+	while (c != NULL && (c->peer.uid != most->uid || c->is_ending))
+		c = c->next;
+	if (c != NULL && tdm_quick_take_one(server->quick, c))
+		tdm_connection_close(c);
+	return c != NULL;
+}
+
+/* Serves a new connection, or closes it if there is no room. */
+static void serve(struct tdm_listener *listener, int fd, bool is_full)
+{
+	struct tdm_server *server = listener->server;
+	struct ucred peer = { .uid = UINT32_MAX };
+	socklen_t len = sizeof peer;
+	if (is_full || fd >= server->first_reserved) {
+		(void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len);
+		is_full = !make_room(server, peer.uid);
+		int low = is_full ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0); /* the descriptor that is now free */
+		if (low >= 0) {
+			close(fd);
+			fd = low;
+		}
+	}
+	if (is_full || fd >= server->first_reserved || tdm_connection_new(server, fd, listener->form) == NULL) {
+		close(fd);
+		server->clients.counters.refused_connections++;
+	}
+}
+
+/* Descriptors have run out: accepts one connection all the same, so that its client does not wait forever. */
+static bool accept_one(struct tdm_listener *listener)
+{
+	struct tdm_server *server = listener->server;
 	int fd = -1;
 	if (server->spare_fd >= 0) {
 		close(server->spare_fd);
-		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+		server->spare_fd = -1;
+		fd = accept4(listener->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	}
 	if (fd >= 0)
-		close(fd);
-	server->clients.counters.refused_connections += fd >= 0;
+		serve(listener, fd, true);
 	server->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		server->loop->rest_ns = TIRED_NS; /* otherwise the loop would spin */
@@ -525,19 +571,15 @@ static bool refuse_one(struct tdm_server *server, int listener)
 static void listener_ready(struct tdm_watch *watch)
 {
 	struct tdm_listener *listener = tdm_loop_owner(watch, struct tdm_listener, watch);
-	struct tdm_server *server = listener->server;
 	for (int i = 0; i < ACCEPTS; i++) {
 		int fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
 			continue;
-		if (fd < 0 && (errno == EMFILE || errno == ENFILE) && refuse_one(server, watch->fd))
+		if (fd < 0 && (errno == EMFILE || errno == ENFILE) && accept_one(listener))
 			continue;
 		if (fd < 0)
 			return;
-		if (fd >= server->first_reserved || tdm_connection_new(server, fd, listener->form) == NULL) {
-			close(fd);
-			server->clients.counters.refused_connections++;
-		}
+		serve(listener, fd, false);
 	}
 }
 
@@ -741,6 +783,7 @@ void tdm_server_done(struct tdm_server *server)
 		tdm_clients_done(&server->clients);
 	tdm_loop_stop(server->loop, &server->archiving);
 	tdm_archive_free(server->archive);
+	tdm_fair_done(&server->users);
 	free(server->chips);
 	pthread_mutex_destroy(&server->chips_lock);
 	tdm_loop_stop(server->loop, &server->statistics);

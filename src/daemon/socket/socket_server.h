@@ -23,6 +23,7 @@
 #include "daemon/socket/clients.h"
 #include "daemon/work/daemon.h"
 #include "daemon/work/loop.h"
+#include "ledger/read/fair.h"
 #include "live/runtime/server_wire.h"
 #include "view/metrics/metrics.h"
 
@@ -147,6 +148,7 @@ struct tdm_server {
 	struct tdm_connection *first;
 	struct tdm_quick *quick; /* NULL if the loop answers all questions */
 	size_t open;             /* number of open connections */
+	struct tdm_fair users;   /* `wants`: open connections; `left`: those closed or refused for want of room */
 	/* a spare descriptor, closed in order to refuse a connection when descriptors have run out */
 	int spare_fd;
 	int first_reserved; /* descriptors from this number up are not used for connections */
@@ -217,6 +219,9 @@ struct tdm_quick *tdm_quick_new(struct tdm_server *server);
 
 /* Ends the thread and returns all connections to the loop. NULL is allowed. */
 void tdm_quick_free(struct tdm_quick *quick);
+
+/* Takes back a connection, if it belongs to the thread. False if it was closed. */
+bool tdm_quick_take_one(struct tdm_quick *quick, struct tdm_connection *connection);
 
 /* Takes back an ended process's connections, which may hold its last messages, and gives them to the client. */
 void tdm_quick_take(struct tdm_quick *quick, const struct tdm_client *client);

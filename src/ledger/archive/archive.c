@@ -321,6 +321,7 @@ struct entry {
 	char *path;
 	uint64_t bytes;
 	uint64_t ended_ns; /* when its client ended; real-time clock */
+	uint32_t uid;      /* the client's user */
 };
 
 /* The ledgers in one place, oldest first. */
@@ -335,6 +336,7 @@ struct tdm_archive {
 	char state_dir[TDM_LEDGER_PATH_MAX];
 	int state_err; /* 0, or why there is no place on disk for the ledgers */
 	struct place memory, disk;
+	struct tdm_fair users, left; /* scratch; and whose ledgers were removed because a place was full */
 	struct copy copy;
 	bool is_copying;      /* the oldest ledger in memory is being copied */
 	uint64_t retry_ns;    /* when to retry a move; real-time clock */
@@ -389,19 +391,22 @@ void tdm_archive_free(struct tdm_archive *archive)
 	place_done(&archive->memory);
 	place_done(&archive->disk);
 	place_done(&archive->waiting);
+	tdm_fair_done(&archive->users);
+	tdm_fair_done(&archive->left);
 	free(archive);
 }
 
 /* Inserts an entry, sorted by when its client ended, but not before the first `fixed` entries: an entry being copied
  * stays first. */
-static void place_add(struct place *place, const char *path, uint64_t bytes, uint64_t ended_ns, size_t fixed)
+static void place_add(struct place *place, const struct entry *entry, size_t fixed)
 {
 	tdm_grow(&place->list, &place->cap, place->count + 1, sizeof *place->list);
 	size_t at = place->count++;
-	for (; at > fixed && place->list[at - 1].ended_ns > ended_ns; at--)
+	for (; at > fixed && place->list[at - 1].ended_ns > entry->ended_ns; at--)
 		place->list[at] = place->list[at - 1];
-	place->list[at] = (struct entry){ tdm_strdup(path), bytes, ended_ns };
-	place->bytes = tdm_plus(place->bytes, bytes);
+	place->list[at] = *entry;
+	place->list[at].path = tdm_strdup(entry->path);
+	place->bytes = tdm_plus(place->bytes, entry->bytes);
 }
 
 static void place_drop(struct place *place, size_t i)
@@ -435,7 +440,7 @@ static bool client_has_ended(const struct tdm_ledger *ledger)
  * Like judge(), for a ledger that cannot be read: its name identifies the process. If its header says that a program
  * wrote it for itself, the ledger is not archived.
  */
-static int judge_damaged(const char *path, uint64_t *ended_ns)
+static int judge_damaged(const char *path, struct entry *entry)
 {
 	struct tdm_ledger_header header = { 0 };
 	struct tdm_ledger_name name;
@@ -452,19 +457,21 @@ static int judge_damaged(const char *path, uint64_t *ended_ns)
 	bool has_flags = got >= (ssize_t)offsetof(struct tdm_ledger_header, comm) && header.magic == TDM_LEDGER_MAGIC;
 	if (!tdm_ledger_parse_name(path, &name) || (has_flags && (header.flags & TDM_LEDGER_ON_BEHALF) == 0))
 		return -EINVAL;
-	*ended_ns = (uint64_t)st.st_mtim.tv_sec * TDM_NS_PER_S + (uint64_t)st.st_mtim.tv_nsec;
+	entry->ended_ns = (uint64_t)st.st_mtim.tv_sec * TDM_NS_PER_S + (uint64_t)st.st_mtim.tv_nsec;
+	entry->uid = has_flags ? header.uid : UINT32_MAX;
 	return process_has_ended(name.pid, name.start) ? 0 : -EBUSY;
 }
 
-/* Checks that a ledger may be archived. *live: whether it is worth keeping. 0 or -errno. */
-static int judge(const char *path, uint64_t *ended_ns, bool *live)
+/* Checks that a ledger may be archived, and sets when its client ended, and its user. *live: whether it is worth
+ * keeping. 0 or -errno. */
+static int judge(const char *path, struct entry *entry, bool *live)
 {
 	struct tdm_ledger *ledger;
 	struct tdm_diag diag = { 0 };
 	int err = tdm_ledger_open(path, &ledger, &diag);
 	*live = true;
 	if (err == TDM_ECORRUPT || err == TDM_EVERSION)
-		return judge_damaged(path, ended_ns);
+		return judge_damaged(path, entry);
 	if (err != 0)
 		return err;
 	if ((tdm_ledger_header(ledger)->flags & TDM_LEDGER_ON_BEHALF) == 0)
@@ -477,7 +484,8 @@ static int judge(const char *path, uint64_t *ended_ns, bool *live)
 	for (size_t d = 0; d < tdm_ledger_device_count(ledger); d++)
 		for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
 			*live |= tdm_ledger_device(ledger, d)->counts[k].buffers != 0;
-	*ended_ns = tdm_ledger_noted(ledger).realtime_ns;
+	entry->ended_ns = tdm_ledger_noted(ledger).realtime_ns;
+	entry->uid = tdm_ledger_header(ledger)->uid;
 	tdm_ledger_close(ledger);
 	return err;
 }
@@ -485,12 +493,12 @@ static int judge(const char *path, uint64_t *ended_ns, bool *live)
 int tdm_archive_add(struct tdm_archive *archive, const char *path)
 {
 	struct stat st;
-	uint64_t ended_ns = 0;
+	struct entry entry = { .path = (char *)(uintptr_t)path };
 	bool is_live;
 	for (size_t i = 0; i < archive->memory.count; i++)
 		if (strcmp(archive->memory.list[i].path, path) == 0)
 			return 0;
-	int err = judge(path, &ended_ns, &is_live);
+	int err = judge(path, &entry, &is_live);
 	if (err == -EAGAIN) /* its writer ended while setting up the ledger */
 		return tdm_ledger_reap(path);
 	if (err != 0)
@@ -499,7 +507,8 @@ int tdm_archive_add(struct tdm_archive *archive, const char *path)
 		return unlink(path) == 0 ? 0 : -errno;
 	if (lstat(path, &st) != 0)
 		return -errno;
-	place_add(&archive->memory, path, (uint64_t)st.st_blocks * 512, ended_ns, archive->is_copying);
+	entry.bytes = (uint64_t)st.st_blocks * 512;
+	place_add(&archive->memory, &entry, archive->is_copying);
 	return 0;
 }
 
@@ -515,7 +524,18 @@ static void find_in_memory(void *context, const struct tdm_ledger_entry *entry)
 {
 	struct tdm_archive *archive = context;
 	if (is_ours(entry) && tdm_archive_add(archive, entry->path) == -EBUSY && check_path(entry->path, false) == 0)
-		place_add(&archive->waiting, entry->path, 0, 0, 0);
+		place_add(&archive->waiting, &(struct entry){ .path = (char *)(uintptr_t)entry->path }, 0);
+}
+
+/* The user of the client for whom a ledger was written; UINT32_MAX if that cannot be read. */
+static uint32_t user_of(const char *path)
+{
+	struct tdm_ledger_header header = { 0 };
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	ssize_t got = fd >= 0 ? pread(fd, &header, sizeof header, 0) : -1;
+	if (fd >= 0)
+		close(fd);
+	return got == (ssize_t)sizeof header && header.magic == TDM_LEDGER_MAGIC ? header.uid : UINT32_MAX;
 }
 
 static void find_on_disk(void *context, const struct tdm_ledger_entry *entry)
@@ -523,8 +543,12 @@ static void find_on_disk(void *context, const struct tdm_ledger_entry *entry)
 	struct tdm_archive *archive = context;
 	struct stat st;
 	if (is_ours(entry) && lstat(entry->path, &st) == 0 && S_ISREG(st.st_mode))
-		place_add(&archive->disk, entry->path, (uint64_t)st.st_blocks * 512,
-			(uint64_t)st.st_mtim.tv_sec * TDM_NS_PER_S + (uint64_t)st.st_mtim.tv_nsec, 0);
+		place_add(&archive->disk,
+			&(struct entry){ .path = (char *)(uintptr_t)entry->path,
+				.bytes = (uint64_t)st.st_blocks * 512,
+				.ended_ns = (uint64_t)st.st_mtim.tv_sec * TDM_NS_PER_S + (uint64_t)st.st_mtim.tv_nsec,
+				.uid = user_of(entry->path) },
+			0);
 }
 
 int tdm_archive_find(struct tdm_archive *archive)
@@ -569,6 +593,33 @@ static bool is_due(const struct place *place, const struct tdm_archive_limits *l
 	return is_full(place, limits) || (limits->age_ns != UINT64_MAX && age_ns > limits->age_ns);
 }
 
+/*
+ * If a place is full, moves the oldest ledger of the user who has most there to the front. Root and this user keep an
+ * eighth of the place.
+ */
+static void put_first(struct tdm_archive *archive, struct place *place, const struct tdm_archive_limits *limits)
+{
+	struct tdm_fair *users = &archive->users;
+	bool by_count = place->count > limits->count;
+	uint64_t room = by_count ? limits->count : limits->bytes, most = 0;
+	uint32_t uid = place->list[0].uid;
+	tdm_fair_clear(users);
+	for (size_t i = 0; i < place->count; i++)
+		tdm_fair_of(users, place->list[i].uid)->wants += by_count ? 1 : place->list[i].bytes;
+	tdm_fair_share(users, room, geteuid());
+	for (size_t i = 0; i < users->count; i++)
+		if (users->users[i].wants - users->users[i].may > most) {
+			most = users->users[i].wants - users->users[i].may;
+			uid = users->users[i].uid;
+		}
+	size_t at = 0;
+	while (place->list[at].uid != uid)
+		at++;
+	struct entry entry = place->list[at];
+	memmove(place->list + 1, place->list, at * sizeof entry);
+	place->list[0] = entry;
+}
+
 /* Handles a failure to move the oldest ledger in memory. The ledger is removed anyway if memory is full. True if
  * there is more to do. */
 static bool note_failure(struct tdm_archive *archive, int err, uint64_t real_ns)
@@ -583,6 +634,7 @@ static bool note_failure(struct tdm_archive *archive, int err, uint64_t real_ns)
 	if (!is_full(&archive->memory, &archive->options.memory))
 		return false;
 	unlink(archive->memory.list[0].path);
+	tdm_fair_of(&archive->left, archive->memory.list[0].uid)->left++;
 	place_drop(&archive->memory, 0);
 	archive->stats.dropped++;
 	return true;
@@ -603,7 +655,7 @@ static bool end_copying(struct tdm_archive *archive, int err, uint64_t real_ns)
 	archive->stats.moved++;
 	archive->stats.err = 0;
 	/* If there is no memory for the entry, the file stays, and the next daemon will find it. */
-	place_add(&archive->disk, archive->copy.path, size, oldest->ended_ns, 0);
+	place_add(&archive->disk, &(struct entry){ archive->copy.path, size, oldest->ended_ns, oldest->uid }, 0);
 	place_drop(&archive->memory, 0);
 	return true;
 }
@@ -639,6 +691,10 @@ bool tdm_archive_step(struct tdm_archive *archive, uint64_t real_ns, size_t byte
 		return (got >= 0 && copy->at < copy->size) || end_copying(archive, got < 0 ? (int)got : 0, real_ns);
 	}
 	if (is_due(&archive->disk, &options->disk, real_ns)) {
+		bool is_crowded = is_full(&archive->disk, &options->disk);
+		if (is_crowded)
+			put_first(archive, &archive->disk, &options->disk);
+		tdm_fair_of(&archive->left, archive->disk.list[0].uid)->left += is_crowded;
 		unlink(archive->disk.list[0].path);
 		place_drop(&archive->disk, 0);
 		archive->stats.removed++;
@@ -646,6 +702,8 @@ bool tdm_archive_step(struct tdm_archive *archive, uint64_t real_ns, size_t byte
 	}
 	bool is_waiting = real_ns < archive->retry_ns && !is_full(&archive->memory, &options->memory);
 	if (is_due(&archive->memory, &options->memory, real_ns) && !is_waiting) {
+		if (is_full(&archive->memory, &options->memory))
+			put_first(archive, &archive->memory, &options->memory);
 		const struct entry *oldest = &archive->memory.list[0];
 		int copy_err = archive->state_err;
 		if (copy_err == 0)
@@ -667,4 +725,9 @@ struct tdm_archive_stats tdm_archive_get_stats(const struct tdm_archive *archive
 	stats.disk_bytes = archive->disk.bytes;
 	stats.waiting = archive->waiting.count;
 	return stats;
+}
+
+const struct tdm_fair *tdm_archive_left(const struct tdm_archive *archive)
+{
+	return &archive->left;
 }

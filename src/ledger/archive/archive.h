@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "ledger/layout/ledger_file.h"
+#include "ledger/read/fair.h"
 
 /* ---- removing the ledgers and folders of dead processes ---- */
 
@@ -28,8 +29,9 @@ void tdm_ledger_reap_dirs(const char *dir);
  * ---- the archive of a daemon ----
  *
  * Keeps the ledgers of ended clients: first where they were written, in memory (/dev/shm), then on disk; finally they
- * are removed. Both places have limits on age, number and bytes; the oldest ledgers go first. Only ledgers of this user
- * that were written on behalf of others are touched.
+ * are removed. Both places have limits on age, number and bytes. The oldest ledgers go first; if a place is full, those
+ * of the clients' user who has most there, so that many short-lived clients of one user cost nobody else a ledger. Only
+ * ledgers of this user that were written on behalf of others are touched.
  *
  * The directory on disk has the layout of the one for live ledgers (a folder "tidemark-UID"), so every command that
  * takes TIDEMARK_DIR reads it.
@@ -98,5 +100,8 @@ int tdm_archive_add(struct tdm_archive *archive, const char *path);
 bool tdm_archive_step(struct tdm_archive *archive, uint64_t real_ns, size_t bytes);
 
 struct tdm_archive_stats tdm_archive_get_stats(const struct tdm_archive *archive);
+
+/* For each user of clients, the number of ledgers removed because a place was full (`left`). Borrowed. */
+const struct tdm_fair *tdm_archive_left(const struct tdm_archive *archive);
 
 #endif

@@ -31,6 +31,7 @@ struct item {
 	struct tdm_followed out;
 	struct tdm_ledger *ledger;       /* NULL if it cannot be opened, or the process has ended */
 	bool is_listed;                  /* it was in the last listing of the directory */
+	bool is_kept;                    /* it is kept although its file is gone */
 	bool is_fresh;                   /* it was opened in this look */
 	bool is_other;                   /* the ledger's process was not requested, though one of its pids matches */
 	bool has_ended, is_broken;       /* is_broken: it can no longer be read */
@@ -62,6 +63,8 @@ struct tdm_follower {
 	struct tdm_map by_number; /* from the process's number to an index */
 	uint32_t next_number;
 	uint64_t cut, others, deaths;
+	struct tdm_fair left;      /* the owners of the ledgers in `cut` */
+	struct tdm_fair gone_left; /* scratch, for ledgers whose files are gone */
 	int err;
 	int32_t *names; /* pids in the names of the requested ledgers */
 	size_t name_cap;
@@ -143,7 +146,8 @@ static bool is_claim(struct item *item, const struct tdm_process *who)
 
 /* ---- ledgers ---- */
 
-enum { LIST_SHARE = 50 }; /* listing the directory takes at most 1/LIST_SHARE of the time */
+enum { GONE_MAX = TDM_FOLLOWED_MAX / 2 }; /* maximum number of ledgers that are kept without a file */
+enum { LIST_SHARE = 50 };                 /* listing the directory takes at most 1/LIST_SHARE of the time */
 /* The first and the longest pause before an unreadable ledger is tried again. */
 #define WAIT_FIRST_NS (TDM_NS_PER_S)
 #define WAIT_MAX_NS   (64 * TDM_NS_PER_S)
@@ -183,6 +187,8 @@ void tdm_follower_free(struct tdm_follower *f)
 	tdm_follow_room_done(&f->room);
 	tdm_map_done(&f->by_path);
 	tdm_map_done(&f->by_number);
+	tdm_fair_done(&f->left);
+	tdm_fair_done(&f->gone_left);
 	free(f);
 }
 
@@ -205,7 +211,7 @@ static void note_path(struct tdm_follower *f, const char *path)
 		f->items[i]->is_listed = true;
 		return;
 	}
-	if (f->count == TDM_FOLLOWED_MAX) {
+	if (f->count == TDM_FOLLOWED_MAX && f->options->paths != NULL) { /* a listing has limits of its own */
 		f->cut++;
 		return;
 	}
@@ -508,16 +514,36 @@ static void look_at_item(struct tdm_follower *f, struct item *item, uint64_t now
 
 /* Listing. */
 
+/* Decides which ledgers to keep although their files are gone; the users share the room. */
+static void choose_gone(struct tdm_follower *f)
+{
+	struct tdm_fair_entry *gone = tdm_alloc(f->count * sizeof *gone);
+	size_t count = 0;
+	for (size_t i = 0; i < f->count; i++) {
+		struct item *item = f->items[i];
+		item->is_kept = !item->is_listed && f->options->keeps_gone && item->was_told;
+		if (item->is_kept)
+			gone[count++] = (struct tdm_fair_entry){
+				.uid = item->out.who.uid, .index = (uint32_t)i, .age = item->out.number
+			};
+	}
+	if (count > GONE_MAX)
+		tdm_fair_choose(&f->gone_left, gone, count, GONE_MAX, geteuid());
+	for (size_t i = 0; i < count; i++)
+		f->items[gone[i].index]->is_kept = !gone[i].is_out;
+	free(gone);
+}
+
 /* Drops the ledgers whose files are gone, except those that the caller wants to keep. */
 static void drop_vanished(struct tdm_follower *f, uint64_t now_ns)
 {
 	size_t kept = 0;
+	choose_gone(f);
 	tdm_map_clear(&f->by_path);
 	tdm_map_clear(&f->by_number);
 	for (size_t i = 0; i < f->count; i++) {
 		struct item *item = f->items[i];
-		bool is_kept = f->options->keeps_gone && item->was_told && kept < TDM_FOLLOWED_MAX / 2;
-		if (!item->is_listed && !is_kept) {
+		if (!item->is_listed && !item->is_kept) {
 			struct tdm_event event = { .op = TDM_OP_FORGET };
 			item->is_fresh = false;
 			if (item->ledger != NULL) /* still open, and may have more */
@@ -538,6 +564,7 @@ static void list_files(struct tdm_follower *f, uint64_t now_ns)
 {
 	uint64_t begin = tdm_clock_ns();
 	f->cut = f->others = 0;
+	tdm_fair_clear(&f->left);
 	f->err = 0;
 	if (f->options->paths != NULL) {
 		for (size_t i = 0; f->options->paths[i] != NULL; i++)
@@ -560,7 +587,7 @@ static void list_files(struct tdm_follower *f, uint64_t now_ns)
 		.pid_count = count,
 		.each = note_entry,
 		.context = f };
-	f->err = tdm_ledger_list(&search);
+	f->err = tdm_ledger_list_fairly(&search, &f->left);
 	f->others = search.others;
 	f->cut += search.left_out;
 	/* If the directory could not be read completely, unlisted files may still exist. */
@@ -604,6 +631,11 @@ const struct tdm_followed *tdm_follower_get(const struct tdm_follower *f, size_t
 uint64_t tdm_follower_cut(const struct tdm_follower *f)
 {
 	return f->cut;
+}
+
+const struct tdm_fair *tdm_follower_left(const struct tdm_follower *f)
+{
+	return &f->left;
 }
 
 uint64_t tdm_follower_others(const struct tdm_follower *f)

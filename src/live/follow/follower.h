@@ -29,9 +29,11 @@
 #include "base/diag.h"
 #include "live/join/intern.h"
 #include "model/event/event.h"
+#include "ledger/read/fair.h"
 #include "ledger/read/reader.h"
 
-enum { TDM_FOLLOWED_MAX = 16384 }; /* maximum number of ledgers; any others are only counted */
+/* Maximum number of ledgers, besides some of root and of the reader's own user; any others are only counted. */
+enum { TDM_FOLLOWED_MAX = 16384 };
 
 struct tdm_follow_options {
 	const char *dir;          /* NULL: $TIDEMARK_DIR, else /dev/shm */
@@ -87,6 +89,7 @@ const struct tdm_followed *tdm_follower_get(const struct tdm_follower *follower,
 /* What was left out: the number of ledgers beyond TDM_FOLLOWED_MAX; the number of ledgers not requested; and why the
  * directory cannot be listed (0 if it can). */
 uint64_t tdm_follower_cut(const struct tdm_follower *follower);
+const struct tdm_fair *tdm_follower_left(const struct tdm_follower *follower); /* the owners of those ledgers */
 uint64_t tdm_follower_others(const struct tdm_follower *follower);
 int tdm_follower_err(const struct tdm_follower *follower);
 

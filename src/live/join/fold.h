@@ -16,9 +16,9 @@
 #include "live/join/picture.h"
 
 enum {
-	TDM_FOLD_PROCESSES_MAX = 16384,
-	TDM_FOLD_HOLDINGS_MAX = 256, /* maximum holdings per process */
-	TDM_FOLD_MODULES_MAX = 4096, /* maximum modules per process */
+	TDM_FOLD_PROCESSES_MAX = 32768, /* all that a follower can have */
+	TDM_FOLD_HOLDINGS_MAX = 256,    /* maximum holdings per process */
+	TDM_FOLD_MODULES_MAX = 4096,    /* maximum modules per process */
 };
 
 /* Maximum bytes of one kind that a process may hold on a device. */

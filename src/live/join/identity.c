@@ -89,13 +89,20 @@ static uint64_t key_of(enum known_by by, uint64_t id)
 static uint32_t add_device(struct tdm_state *state, uint64_t key)
 {
 	size_t at = state->picture.device_count;
-	if (at == TDM_STATE_DEVICES_MAX) {
-		state->devices_cut++;
+	struct tdm_fair_user *user = state->device_user;
+	if (at == TDM_STATE_DEVICES_MAX || (user != NULL && user->may == 0)) {
+		if (user != NULL && tdm_map_find(&state->devices_left, key) == TDM_MAP_NONE) {
+			tdm_map_set(&state->devices_left, key, 1);
+			user->left++;
+		}
 		return UINT32_MAX;
 	}
+	if (user != NULL)
+		user->may--;
 	tdm_grow(&state->picture.devices, &state->device_cap, at + 1, sizeof *state->picture.devices);
 	tdm_picture_device_init(&state->picture.devices[at]);
 	state->picture.devices[at].key = key;
+	state->picture.devices[at].shown_by = user != NULL ? user->uid : UINT32_MAX;
 	state->picture.device_count = at + 1;
 	return (uint32_t)at;
 }
@@ -189,7 +196,8 @@ static void add_region(struct tdm_state *state, uint32_t i, bool readable)
 				 region->status == TDM_METAL_NOT_A_FILE ||
 				 tdm_map_find(&state->by_chip, region->name_id) != TDM_MAP_NONE))
 		return;
-	if (readable && region->id_type == TDM_METAL_ID_CHIP)
+	/* A file under another name than its chip's could take the place of the chip's own file. */
+	if (readable && region->id_type == TDM_METAL_ID_CHIP && !tdm_metal_doubts(region, TDM_METAL_DOUBT_ID_DIFFERS))
 		at = find_chip(state, region->asic_id);
 	/* A second region of the same chip is damaged or forged: keep it apart. */
 	if (at == UINT32_MAX || state->picture.devices[at].region != UINT32_MAX)
@@ -208,6 +216,14 @@ static void add_region(struct tdm_state *state, uint32_t i, bool readable)
 		device->chips[k].chip = region->chips[k].chip;
 		device->chips[k].is_remote = region->chips[k].is_remote;
 		memcpy(device->chips[k].bytes, region->chips[k].bytes.of, sizeof device->chips[k].bytes);
+	}
+	/* The figures of a user's file count up to what its slots prove. */
+	for (unsigned kind = 0; kind < TDM_KIND_COUNT && !tdm_metal_is_trusted(region, state->proc.uid); kind++) {
+		uint64_t sum = 0, held = tdm_plus(region->live.of[kind], region->undecided.of[kind]);
+		for (uint32_t k = 0; k < region->chip_count; k++)
+			sum = tdm_plus(sum, region->chips[k].bytes.of[kind]);
+		for (uint32_t k = 0; k < region->chip_count && sum > held; k++)
+			device->chips[k].bytes[kind] = TDM_BYTES_UNKNOWN;
 	}
 }
 
@@ -389,12 +405,103 @@ static void number_idle(struct tdm_state *state)
 	}
 }
 
+/* A source of devices, in the order in which the sources are taken. */
+enum step { READABLE, RUNNING, ENDED, UNREADABLE };
+
+struct source {
+	uint32_t user; /* index of its user */
+	enum step step;
+	uint32_t index; /* of a region, or of a process */
+};
+
+/* Orders the users by the number of devices that they want. */
+static int by_wants(const void *a, const void *b, void *context)
+{
+	const struct source *x = a, *y = b;
+	const struct tdm_fair_user *users = context, *u = &users[x->user], *v = &users[y->user];
+	int order = tdm_order(u->wants, v->wants);
+	if (order == 0)
+		order = tdm_order(x->user, y->user);
+	if (order == 0)
+		order = tdm_order((uint64_t)x->step, (uint64_t)y->step);
+	return order != 0 ? order : tdm_order(x->index, y->index);
+}
+
+static uint32_t count_source(struct tdm_state *state, uint32_t uid, uint64_t devices)
+{
+	struct tdm_fair_user *user = tdm_fair_of(&state->device_users, uid);
+	user->wants = tdm_plus(user->wants, devices);
+	return (uint32_t)(user - state->device_users.users);
+}
+
+/* Lists the sources, and counts how many devices each user wants at most. */
+static size_t list_sources(struct tdm_state *state, struct source *list)
+{
+	size_t count = 0;
+	for (enum step step = READABLE; step <= UNREADABLE; step++) {
+		bool is_region = step == READABLE || step == UNREADABLE;
+		size_t most = is_region ? state->metal.now.count : state->fold.count;
+		for (size_t i = 0; i < most; i++) {
+			const struct tdm_fold_process *process = is_region ? NULL : state->fold.processes[i];
+			const struct tdm_metal_region *region = is_region ? &state->metal.now.regions[i] : NULL;
+			if (is_region ? (region->status == TDM_METAL_OK) != (step == READABLE)
+				      : tdm_fold_runs(process) != (step == RUNNING))
+				continue;
+			bool may_add = is_region || tdm_state_lists(state, process);
+			uint32_t uid = !is_region ? process->who.uid : region->has_file ? region->uid : TDM_UID_UNKNOWN;
+			list[count].user = count_source(state, uid,
+				is_region ? 1
+				: may_add ? process->holding_count
+					  : 0);
+			list[count].step = step;
+			list[count++].index = (uint32_t)i;
+		}
+	}
+	return count;
+}
+
+/*
+ * Adds the devices of all sources. If there may be too many, those of users with few come first, so that a device of
+ * several users counts as one of the user who has least.
+ */
+static void add_all(struct tdm_state *state)
+{
+	struct tdm_fair *fair = &state->device_users;
+	struct source *list = tdm_alloc((2 * state->metal.now.count + 2 * state->fold.count) * sizeof *list);
+	tdm_fair_clear(fair);
+	tdm_map_clear(&state->devices_left);
+	size_t count = list_sources(state, list), room = TDM_STATE_DEVICES_MAX - state->picture.device_count;
+	uint64_t wanted = 0, spare = 0;
+	for (size_t i = 0; i < fair->count; i++)
+		wanted = tdm_plus(wanted, fair->users[i].wants);
+	tdm_fair_share(fair, room, state->proc.uid);
+	if (wanted > room)
+		qsort_r(list, count, sizeof *list, by_wants, fair->users);
+	for (size_t i = 0; i < count; i++) {
+		bool is_first = i == 0 || list[i].user != list[i - 1].user;
+		state->device_user = &fair->users[list[i].user];
+		if (wanted > room && is_first) { /* what one user does not need is for the next */
+			state->device_user->may += spare;
+			spare = 0;
+		}
+		if (list[i].step == READABLE || list[i].step == UNREADABLE)
+			add_region(state, list[i].index, list[i].step == READABLE);
+		else
+			add_process(state, state->fold.processes[list[i].index], list[i].step == RUNNING);
+		if (wanted > room && (i + 1 == count || list[i + 1].user != list[i].user)) {
+			spare = state->device_user->may;
+			state->device_user->may = 0;
+		}
+	}
+	state->device_user = NULL;
+	free(list);
+}
+
 void tdm_state_join_devices(struct tdm_state *state)
 {
 	tdm_map_clear(&state->by_chip);
 	tdm_map_clear(&state->by_number);
 	state->picture.device_count = 0;
-	state->devices_cut = 0;
 	/* Once most memos belong to devices that are gone, forgets those devices. */
 	size_t used = 0, kept = 0;
 	for (size_t i = 0; i < state->memo_count; i++)
@@ -413,14 +520,7 @@ void tdm_state_join_devices(struct tdm_state *state)
 	state->memo_count = kept;
 	for (size_t i = 0; i < state->host.card_count; i++)
 		add_card(state, (uint32_t)i);
-	for (size_t i = 0; i < state->metal.now.count; i++)
-		add_region(state, (uint32_t)i, true);
-	for (size_t i = 0; i < state->fold.count; i++)
-		add_process(state, state->fold.processes[i], true);
-	for (size_t i = 0; i < state->fold.count; i++)
-		add_process(state, state->fold.processes[i], false);
-	for (size_t i = 0; i < state->metal.now.count; i++)
-		add_region(state, (uint32_t)i, false);
+	add_all(state);
 	set_card_type(state);
 	number_idle(state);
 	sort_devices(state);
@@ -476,7 +576,7 @@ static struct tdm_picture_process *new_process(struct tdm_state *state)
 	return &state->picture.processes[at];
 }
 
-static void set_user(struct tdm_state *state, struct tdm_picture_process *process, uint32_t uid)
+void tdm_state_user(struct tdm_state *state, uint32_t uid, char dst[TDM_PICTURE_NAME_CAP])
 {
 	char name[TDM_PICTURE_NAME_CAP] = "?";
 	uint32_t known = tdm_map_find(&state->users, uid);
@@ -487,10 +587,14 @@ static void set_user(struct tdm_state *state, struct tdm_picture_process *proces
 		if (text != 0)
 			tdm_map_set(&state->users, uid, text);
 	}
+	snprintf(dst, TDM_PICTURE_NAME_CAP, "%s", known != TDM_MAP_NONE ? state->fold.texts.texts[known] : name);
+}
+
+static void set_user(struct tdm_state *state, struct tdm_picture_process *process, uint32_t uid)
+{
 	process->uid = uid;
 	process->is_foreign = uid != UINT32_MAX && uid != state->proc.uid;
-	snprintf(process->user, sizeof process->user, "%s",
-		known != TDM_MAP_NONE ? state->fold.texts.texts[known] : name);
+	tdm_state_user(state, uid, process->user);
 }
 
 /* Keys for facts about all ledgers of a process. A daemon numbers the generations of its ledgers separately. */
@@ -621,7 +725,7 @@ static struct tdm_part *find_part(struct tdm_state *state, uint32_t process, uin
 
 static void add_slot(struct tdm_state *state, uint32_t device, const struct tdm_metal_slot *slot)
 {
-	if (slot->life == TDM_PROC_DEAD)
+	if (slot->life == TDM_PROC_DEAD || slot->is_claimed)
 		return;
 	int32_t pid = slot->nested_as != 0 ? slot->nested_as : slot->pid;
 	uint32_t process = find_process(state, pid, &slot->facts, slot->hint);

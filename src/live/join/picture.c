@@ -36,6 +36,7 @@ void tdm_picture_device_init(struct tdm_picture_device *device)
 		.cb_highest = TDM_BYTES_UNKNOWN,
 		.host_card = UINT32_MAX,
 		.region = UINT32_MAX,
+		.shown_by = UINT32_MAX,
 	};
 	tdm_picture_kinds_init(device);
 }

@@ -88,6 +88,7 @@ struct tdm_picture_kind {
 	uint8_t used_from;  /* enum tdm_from: the source that won; TDM_FROM_NONE if `used` is unknown */
 	uint8_t total_from; /* the source of `total`, banks, base and bank_bytes */
 	bool peak_is_seen;  /* the peak is the highest sum seen by the reader; otherwise the producer's exact peak */
+	bool is_saturated;  /* a user's ledgers count more than any device has; only a part of it is in `used` */
 	bool is_estimated;  /* figures from ledgers are estimates, at least in part: see above */
 	uint64_t used;      /* bytes used by running processes, including `unattributed` */
 	uint64_t total, free;
@@ -98,6 +99,8 @@ struct tdm_picture_kind {
 	uint64_t unattributed; /* the part of `used` that belongs to no listed process */
 	/* bytes still recorded for ended processes; these bytes are no longer on the device, and not part of `used` */
 	uint64_t stale;
+	/* bytes that a user's shared memory counts for processes of other users, or for none; not part of `used` */
+	uint64_t claimed;
 	uint32_t banks; /* 0 if unknown, like the next two */
 	uint64_t base, bank_bytes;
 	uint64_t allocs, out_of_memory; /* counts since the running processes started */
@@ -175,6 +178,8 @@ struct tdm_picture_device {
 	bool space_is_old; /* buffers have been allocated or freed since space_ns */
 	uint32_t chip_count;
 	struct tdm_picture_chip chips[TDM_PICTURE_CHIPS_MAX];
+	/* the user whose file or process showed the device; UINT32_MAX: the driver, or another machine */
+	uint32_t shown_by;
 	uint32_t host_card, region;          /* index into the state's cards and regions; UINT32_MAX if there is none */
 	const struct tdm_picture_host *host; /* NULL for this machine */
 };
@@ -252,6 +257,17 @@ struct tdm_picture_problem {
 	char text[TDM_PICTURE_TEXT_CAP];  /* why, as a sentence without a full stop */
 };
 
+/* The tables in which there may be no room for all. The users share the room. */
+enum tdm_picture_table { TDM_TABLE_LEDGERS, TDM_TABLE_REGIONS, TDM_TABLE_DEVICES, TDM_PICTURE_TABLE_COUNT };
+
+/* What is not in the picture because a table is full. */
+struct tdm_picture_left {
+	uint8_t table; /* enum tdm_picture_table */
+	uint32_t uid;  /* the user; UINT32_MAX if unknown */
+	char user[TDM_PICTURE_NAME_CAP];
+	uint64_t count;
+};
+
 struct tdm_picture {
 	uint64_t time_ns, real_ns; /* when it was taken: monotonic and real-time clock */
 	size_t device_count, process_count, holding_count, problem_count, event_count;
@@ -269,8 +285,10 @@ struct tdm_picture {
 	const struct tdm_picture_end *ends;
 	size_t end_count;
 	uint64_t buffers_version; /* changes when the lists of buffers may have changed since the previous picture */
-	uint64_t others;          /* number of ledgers of processes that were not requested */
-	int ledgers_err;          /* why the directory of ledgers cannot be listed; 0 if it can */
+	const struct tdm_picture_left *left; /* by table, then by count */
+	size_t left_count;
+	uint64_t others; /* number of ledgers of processes that were not requested */
+	int ledgers_err; /* why the directory of ledgers cannot be listed; 0 if it can */
 	const struct tdm_intern *texts;
 	const struct tdm_picture_host *hosts; /* all requested hosts; NULL if the picture is of this machine */
 	size_t host_count;

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "live/host/proc_facts.h"
+#include "view/metrics/metrics_fit.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -21,7 +22,7 @@
 #include <unistd.h>
 
 enum {
-	DEVICES_MAX = 4096, /* includes removed devices, whose sums are kept; a machine has far fewer */
+	DEVICES_MAX = 8192, /* includes removed devices, whose sums are kept until there are so many */
 	NAME_CAP = 96,
 	HELP_CAP = 256,
 };
@@ -53,7 +54,9 @@ struct tdm_metrics {
 	struct tdm_metrics_text *text;
 	struct tdm_buf *labels; /* labels of each device, then of each process */
 	size_t label_cap;
-	struct tdm_buf more; /* labels of one sample */
+	struct tdm_buf more;     /* labels of one sample */
+	struct tdm_fair left;    /* the users of devices that are not written */
+	struct tdm_picture less; /* the picture without these devices */
 };
 
 /*
@@ -296,6 +299,7 @@ void tdm_metrics_free(struct tdm_metrics *metrics)
 		tdm_buf_done(&metrics->labels[i]);
 	free(metrics->labels);
 	tdm_buf_done(&metrics->more);
+	tdm_fair_done(&metrics->left);
 	tdm_map_done(&metrics->map);
 	free(metrics->rows);
 	free(metrics);
@@ -388,9 +392,32 @@ static void count_process(
 		add(&first_sums->lost, &first->lost, tdm_plus(first->lost, process->lost - lost));
 }
 
+/* Removes the rows of processes, or sums of devices, that are gone. The last row moves into the gap. */
+static void forget_rows(struct tdm_metrics *metrics, bool are_sums)
+{
+	for (size_t i = metrics->count; i-- > 0;) {
+		struct counts *counts = &metrics->rows[i];
+		if ((counts->process == 0) != are_sums || counts->round == metrics->round)
+			continue;
+		tdm_map_take(&metrics->map, key_of(counts->process, counts->device));
+		metrics->sum_count -= are_sums;
+		*counts = metrics->rows[--metrics->count];
+		if (i < metrics->count)
+			tdm_map_set(&metrics->map, key_of(counts->process, counts->device), (uint32_t)i);
+	}
+}
+
 void tdm_metrics_update(struct tdm_metrics *metrics, const struct tdm_picture *picture)
 {
 	metrics->round++;
+	bool is_crowded = metrics->sum_count > DEVICES_MAX / 2;
+	for (size_t i = 0; i < picture->device_count && is_crowded; i++) {
+		struct counts *sums = find_counts(metrics, 0, picture->devices[i].key);
+		if (sums != NULL)
+			sums->round = metrics->round;
+	}
+	if (is_crowded)
+		forget_rows(metrics, true); /* of removed devices */
 	/* Processes that have ended are no longer in the picture, but may have counted more since the previous one. */
 	for (size_t i = 0; i < picture->end_count; i++) {
 		const struct tdm_picture_end *end = &picture->ends[i];
@@ -411,16 +438,7 @@ void tdm_metrics_update(struct tdm_metrics *metrics, const struct tdm_picture *p
 			tdm_cgroup_read(tdm_proc_path(metrics->proc), process->pid, &known->cgroup);
 		known->round = metrics->round;
 	}
-	/* Remove rows of processes that are gone; the last row moves into the gap. */
-	for (size_t i = metrics->count; i-- > 0;) {
-		struct counts *counts = &metrics->rows[i];
-		if (counts->process == 0 || counts->round == metrics->round)
-			continue;
-		tdm_map_take(&metrics->map, key_of(counts->process, counts->device));
-		*counts = metrics->rows[--metrics->count];
-		if (i < metrics->count)
-			tdm_map_set(&metrics->map, key_of(counts->process, counts->device), (uint32_t)i);
-	}
+	forget_rows(metrics, false);
 }
 
 /* ---- labels ------------------------------------------------------------------------------------------------------ */
@@ -574,6 +592,8 @@ static const struct column kind_columns[] = {
 	{ "asked_bytes", "that programs asked for, before it was rounded up", KIND(asked) },
 	{ "unattributed_bytes", "in use by no process that is known", KIND(unattributed) },
 	{ "stale_bytes", "still recorded for ended processes; not part of what is in use", KIND(stale) },
+	{ "claimed_bytes", "that a user's shared memory counts for others or for none; not part of what is in use",
+		KIND(claimed) },
 };
 
 /* Families with the kind as a label. */
@@ -923,14 +943,10 @@ static void write_sources(struct tdm_metrics *metrics)
 	}
 }
 
-void tdm_metrics_write(struct tdm_metrics *metrics, const struct tdm_metrics_view *view, struct tdm_metrics_text *text)
+static void write_picture(struct tdm_metrics *metrics)
 {
-	metrics->view = view;
-	metrics->picture = view->picture;
-	metrics->text = text;
-	write_sources(metrics);
-	if (view->picture == NULL)
-		return;
+	const struct tdm_metrics_view *view = metrics->view;
+	tdm_metrics_write_left(metrics->text, view, &metrics->left);
 	label_all(metrics);
 	write_info(metrics);
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
@@ -943,8 +959,8 @@ void tdm_metrics_write(struct tdm_metrics *metrics, const struct tdm_metrics_vie
 		write_leaks(metrics);
 	/* DRAM, and every kind used by any process. For other kinds, no holdings need to be read. */
 	uint32_t kinds = 1 << TDM_KIND_DRAM;
-	for (size_t at = 0; at < view->picture->holding_count * TDM_KIND_COUNT; at++)
-		if (is_used(&view->picture->holdings[at / TDM_KIND_COUNT].kinds[at % TDM_KIND_COUNT]))
+	for (size_t at = 0; at < metrics->picture->holding_count * TDM_KIND_COUNT; at++)
+		if (is_used(&metrics->picture->holdings[at / TDM_KIND_COUNT].kinds[at % TDM_KIND_COUNT]))
 			kinds |= 1U << at % TDM_KIND_COUNT;
 	for (size_t k = 0; k < TDM_KIND_COUNT && metrics->has_processes; k++)
 		if ((kinds >> k & 1) != 0)
@@ -953,4 +969,18 @@ void tdm_metrics_write(struct tdm_metrics *metrics, const struct tdm_metrics_vie
 		write_exporter(metrics);
 	if ((metrics->names & TDM_METRIC_NAMES_TT_TELEMETRY) != 0)
 		write_telemetry(metrics);
+}
+
+void tdm_metrics_write(struct tdm_metrics *metrics, const struct tdm_metrics_view *view, struct tdm_metrics_text *text)
+{
+	metrics->view = view;
+	metrics->picture = view->picture;
+	metrics->text = text;
+	write_sources(metrics);
+	if (view->picture == NULL)
+		return;
+	metrics->picture = tdm_metrics_fit(view->picture, &metrics->left, &metrics->less);
+	write_picture(metrics);
+	free(metrics->less.devices);
+	free(metrics->less.holdings);
 }

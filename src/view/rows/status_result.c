@@ -42,6 +42,7 @@ struct tdm_status_facts tdm_status_facts(const struct tdm_status_report *report)
 			facts.weak |= kind->used_from == TDM_FROM_METAL_SHM;
 			facts.estimates |= kind->is_estimated;
 			facts.stale |= tdm_is_some(kind->stale) && is_all;
+			facts.claimed |= tdm_is_some(kind->claimed) && is_all;
 		}
 	}
 	for (size_t i = 0; i < picture->holding_count; i++)
@@ -521,12 +522,14 @@ static void add_legend(struct tdm_block *in, const struct tdm_status_facts *fact
 		"{short/'>': at least./'>=': highest seen, it may have been more.} '~': inferred, not counted.|"
 		"{estimates} Bytes in use with '~' are " TDM_STATUS_ESTIMATE ".|"
 		"{rest} unattributed: in use, but by no listed process.|"
-		"{stale} stale: left by ended processes, no longer on the device.",
+		"{stale} stale: left by ended processes, no longer on the device.|"
+		"{claimed} claimed: a user's shared memory counts it for others; not in use as far as is known.",
 		TDM_VALUES(FLAG("short", is_short), SOURCE("ledger", LEDGER),
 			FLAG("clients", facts->clients && (facts->from >> TDM_FROM_LEDGER & 1) != 0),
 			SOURCE("shm", METAL_SHM), SOURCE("driver", DRIVER), SOURCE("model", MODEL),
 			SOURCE("type", CARD_TYPE), FLAG("estimates", facts->estimates),
-			FLAG("rest", facts->unattributed), FLAG("stale", facts->stale)));
+			FLAG("rest", facts->unattributed), FLAG("stale", facts->stale),
+			FLAG("claimed", facts->claimed)));
 	line->line.level = TDM_LEVEL_FAINT;
 	line->is_apart = true;
 }

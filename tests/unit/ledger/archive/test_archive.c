@@ -20,9 +20,11 @@ static char state_dir[PATH_MAX + 16];
 static char ledgers_dir[PATH_MAX + 16];
 
 /* A ledger of a client that has ended, with so many live buffers. Its writer noted the end at `ended_ns`. */
-static void leave_dead(int32_t pid, uint32_t buffers, uint64_t ended_ns, char path[TDM_LEDGER_PATH_MAX])
+static void leave_dead_of(
+	uint32_t uid, int32_t pid, uint32_t buffers, uint64_t ended_ns, char path[TDM_LEDGER_PATH_MAX])
 {
-	const struct tdm_behalf client = { .pid = pid, .start_time = 1 }; /* init started at another time */
+	/* init started at another time */
+	const struct tdm_behalf client = { .pid = pid, .uid = uid, .start_time = 1 };
 	const struct tdm_writer_options options = { .dir = ledgers_dir, .mode = 0600, .behalf = &client };
 	struct tdm_writer *writer;
 	assert_int_equal(tdm_writer_new(&options, &writer), 0);
@@ -34,6 +36,11 @@ static void leave_dead(int32_t pid, uint32_t buffers, uint64_t ended_ns, char pa
 	if (path != NULL)
 		strcpy(path, writer->file.path);
 	tdm_writer_free(writer);
+}
+
+static void leave_dead(int32_t pid, uint32_t buffers, uint64_t ended_ns, char path[TDM_LEDGER_PATH_MAX])
+{
+	leave_dead_of(geteuid(), pid, buffers, ended_ns, path);
 }
 
 static struct tdm_archive *start(struct tdm_archive_limits memory, struct tdm_archive_limits disk)
@@ -312,6 +319,47 @@ static void nowhere_to_move(void **state)
 	unlink(blocked);
 }
 
+/* Many short-lived clients of one user cost nobody else a ledger, in memory, on disk, or found again on disk. */
+static void a_flood_removes_nobodys_ledgers(void **state)
+{
+	enum { ALICE = 4001, MALLORY = 4002 };
+	char alices[TDM_LEDGER_PATH_MAX], path[TDM_LEDGER_PATH_MAX];
+	(void)state;
+	/* What the other tests left. */
+	struct tdm_archive *archive =
+		start((struct tdm_archive_limits){ 0, 0, 0 }, (struct tdm_archive_limits){ 0, 0, 0 });
+	finish(archive, tdm_clock_real_ns());
+	tdm_archive_free(archive);
+	archive = start((struct tdm_archive_limits){ UINT64_MAX, 2, UINT64_MAX }, any);
+	leave_dead_of(ALICE, 1, 1, TDM_NS_PER_S, alices); /* the oldest */
+	assert_int_equal(tdm_archive_add(archive, alices), 0);
+	for (int32_t i = 0; i < 4; i++) {
+		leave_dead_of(MALLORY, 10 + i, 1, (uint64_t)(2 + i) * TDM_NS_PER_S, path);
+		assert_int_equal(tdm_archive_add(archive, path), 0);
+	}
+	struct tdm_archive_stats stats = finish(archive, 100 * TDM_NS_PER_S);
+	assert_int_equal(stats.moved, 3);
+	assert_int_equal(access(alices, F_OK), 0);
+	assert_int_equal(access(path, F_OK), 0); /* his newest */
+	tdm_archive_free(archive);
+	/* Now all go to disk, and there is room for two there. */
+	archive = start((struct tdm_archive_limits){ 0, UINT64_MAX, UINT64_MAX }, any);
+	assert_int_equal(finish(archive, 100 * TDM_NS_PER_S).disk_count, 5);
+	tdm_archive_free(archive);
+	archive = start(any, (struct tdm_archive_limits){ UINT64_MAX, 2, UINT64_MAX });
+	stats = finish(archive, 100 * TDM_NS_PER_S);
+	assert_int_equal(stats.removed, 3);
+	assert_int_equal(access(on_disk(1), F_OK), 0);
+	assert_int_equal(access(on_disk(13), F_OK), 0);
+	assert_int_equal(tdm_archive_left(archive)->count, 1);
+	assert_int_equal(tdm_archive_left(archive)->users[0].uid, MALLORY);
+	assert_int_equal(tdm_archive_left(archive)->users[0].left, 3);
+	tdm_archive_free(archive);
+	archive = start(any, (struct tdm_archive_limits){ 0, 0, 0 });
+	finish(archive, 100 * TDM_NS_PER_S);
+	tdm_archive_free(archive);
+}
+
 static void state_dir_from_environment(void **state)
 {
 	char path[TDM_LEDGER_PATH_MAX];
@@ -351,6 +399,7 @@ int main(void)
 		cmocka_unit_test(damaged_ones_have_the_same_limits),
 		cmocka_unit_test(damaged_one_of_a_client_that_lives),
 		cmocka_unit_test(nowhere_to_move),
+		cmocka_unit_test(a_flood_removes_nobodys_ledgers),
 		cmocka_unit_test(state_dir_from_environment),
 	};
 	return cmocka_run_group_tests_name("archive", tests, set_up, behalf_dir_remove);
