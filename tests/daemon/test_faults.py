@@ -172,6 +172,25 @@ class Descriptors(DaemonTest):
         self.assertEqual(self.held(watcher), 50)
 
 
+class FewDescriptors(DaemonTest):
+    """A start that cannot succeed says what is missing."""
+
+    def test_too_few_descriptors_at_start_are_named(self):
+        for options in (["--no-http"], ["--http-port", str(free_port()), "--http-socket", self.http],
+                        ["--no-http", "--daemonize"]):
+            for limit in (6, 11, 14, 16, 24):
+                few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+                process = self.spawn([os.path.join(BIN, "tidemarkd"), "--socket", self.path, "--dir", self.shm, *options],
+                                     preexec_fn=few, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                _, said = process.communicate(timeout=WAIT_S)
+                with self.subTest(options=options, limit=limit):
+                    self.assertEqual(process.returncode, 2)
+                    self.assertRegex(said, r"tidemarkd: cannot start: \d+ descriptors are left, and it needs \d+; raise the "
+                                           r"limit of open files")
+                    self.assertEqual(said.count("\n"), 1)
+                    self.assertFalse(os.path.exists(self.path))
+
+
 class Lists(DaemonTest):
     def test_those_who_ask_for_lists_again_and_again_keep_nobody_waiting(self):
         self.start_http("--quiet")
