@@ -191,6 +191,30 @@ class FewDescriptors(DaemonTest):
                     self.assertFalse(os.path.exists(self.path))
 
 
+class Archive(DaemonTest):
+    def test_what_cannot_be_archived_is_kept_and_said(self):
+        with open(os.path.join(self.folder, "state"), "w", encoding="ascii") as file:
+            file.write("not a folder")
+        self.start_http("--quiet", "--dead-limit", "1")
+        for i in range(20):
+            other = self.other_process("c.send(ALLOC, 0, 10, DRAM, id=1); c.query()")
+            other.wait()
+            self.wait_for(lambda: self.statistic("Processes ended") == i + 1, "its end")
+        self.wait_for(lambda: self.metric('tt_archive_failures_total{reason="other"}') > 0, "the failure")
+        self.assertEqual(self.metric("tt_archive_waiting_ledgers"), 20)
+        self.assertEqual(self.metric('tt_archive_removed_ledgers_total{reason="limit"}'), 0)
+        self.assertEqual(self.metric('tt_archive_removed_ledgers_total{reason="no_room"}'), 0)
+        self.assertEqual(len(self.dump()["processes"]), 20)
+        self.assertEqual(self.text().count("Ledgers of ended processes cannot be moved to"), 1, self.text())
+        with socket.socket(socket.AF_UNIX) as s:
+            s.connect(self.http)
+            s.sendall(b"GET /readyz HTTP/1.0\r\nHost: localhost\r\n\r\n")
+            with s.makefile(encoding="utf-8") as answer:
+                text = answer.read()
+        self.assertIn(" 503 ", text)
+        self.assertIn("ledgers of ended processes cannot be moved to disk: Not a directory", text)
+
+
 class Lists(DaemonTest):
     def test_those_who_ask_for_lists_again_and_again_keep_nobody_waiting(self):
         self.start_http("--quiet")

@@ -1,5 +1,6 @@
 """Bad input and faults: whatever clients send, the daemon serves the others, and its figures are right."""
 
+import json
 import os
 import pathlib
 import random
@@ -230,6 +231,42 @@ class NoRoom(ServerTest):
 
     def refused(self):
         return self.daemon.statistic("Refused: no room")
+
+    def fill_with_ended(self):
+        """Programs that end with buffers, until their ledgers take all room. Returns how many."""
+        self.daemon.start("--quiet")
+        for count in range(1, 60):
+            client = self.client()
+            client.tell(*[f"alloc 0 0 1 {i}" for i in range(1, 200)], "sync")
+            client.hear_until("synced")
+            client.kill()
+            until("its end", lambda: self.daemon.statistic("Processes ended") == count)
+        return count
+
+    def archived(self):
+        return len([name for folder in (self.daemon.root / "state").glob("tidemark-*") for name in os.listdir(folder)])
+
+    def test_ledgers_of_ended_programs_make_room_for_running_ones(self):
+        self.small_tmpfs()
+        count = self.fill_with_ended()
+        self.assertEqual(self.refused(), 0)
+        self.assertEqual(self.daemon.statistic("Buffers they left"), count * 199)
+        self.assertGreater(self.archived(), 20)  # they are on disk
+
+    def test_ledgers_that_cannot_be_moved_are_removed_only_for_running_programs(self):
+        self.small_tmpfs()
+        (self.daemon.root / "state").write_text("not a folder")
+        count = self.fill_with_ended()
+        self.assertEqual(self.refused(), 0)
+        removed = self.daemon.statistic("Ledgers removed: no room, and not movable")
+        self.assertGreater(removed, 20)
+        processes = json.loads(self.daemon.command("dump", "--json"))["dump"]["processes"]
+        self.assertEqual(len(processes) + removed, count)
+        self.assertGreater(len(processes), 5)  # what fits is kept
+        self.daemon.stop()
+        log = self.daemon.log.read_text()
+        self.assertEqual(log.count("cannot be moved to"), 1, log)
+        self.assertEqual(log.count("the oldest are removed"), 1, log)
 
     def test_a_full_tmpfs_loses_nothing_that_fits(self):
         self.small_tmpfs()

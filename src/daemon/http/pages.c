@@ -736,8 +736,13 @@ void tdm_pages_make(struct tdm_pages *pages, const struct tdm_request *request, 
 	} else if (strcmp(request->path, "/healthz") == 0) {
 		tdm_buf_puts(&page->text, "ok\n");
 	} else if (strcmp(request->path, "/readyz") == 0) {
-		page->status = !pages->read[0].failed ? OK : UNAVAILABLE; /* whether the ledgers could be read */
-		tdm_buf_puts(&page->text, page->status == OK ? "ready\n" : "the ledgers cannot be listed\n");
+		if (pages->read[0].failed)
+			tdm_buf_puts(&page->text, "the ledgers cannot be listed\n");
+		if (pages->server != NULL)
+			tdm_server_trouble(pages->server, &page->text);
+		page->status = page->text.len == 0 ? OK : UNAVAILABLE;
+		if (page->status == OK)
+			tdm_buf_puts(&page->text, "ready\n");
 	} else if (strcmp(request->path, "/") == 0) {
 		tdm_buf_puts(&page->text, "tidemarkd\n\n/metrics\n/healthz\n/readyz\n");
 		for (size_t i = 0; i < DOCUMENTS; i++)

@@ -412,7 +412,8 @@ tdm_inlined void count_change(const struct tdm_client *client, const struct tdm_
 	change->sum = add_to_sum(sum, change->kind, now.bytes - was->bytes, now.buffers - was->buffers);
 }
 
-int tdm_client_alloc(struct tdm_client *client, int32_t number, enum tdm_kind kind, uint64_t id, uint64_t bytes,
+/* Like tdm_client_alloc(), but counts no refusal. */
+static int try_alloc(struct tdm_client *client, int32_t number, enum tdm_kind kind, uint64_t id, uint64_t bytes,
 	uint32_t more, struct tdm_change *change)
 {
 	struct tdm_clients *clients = client->all;
@@ -423,7 +424,7 @@ int tdm_client_alloc(struct tdm_client *client, int32_t number, enum tdm_kind ki
 			  ? -EINVAL
 			  : have_device(client, number, &device);
 	if (err != 0)
-		return refuse(clients, err);
+		return err;
 	const struct tdm_held was = held_now(device, kind);
 	uint32_t *name = kind == TDM_KIND_KERNEL ? &client->names[kernel_type] : NULL;
 	if (name != NULL && *name == 0)
@@ -444,7 +445,7 @@ int tdm_client_alloc(struct tdm_client *client, int32_t number, enum tdm_kind ki
 		      ? tdm_writer_alloc(device, client->self, &report, &extra, tdm_writer_hint(device, kind, id))
 		      : tdm_writer_alloc_cold(device, NULL, &report, &extra);
 	if (err != 0)
-		return refuse(clients, err);
+		return err;
 	*change = (struct tdm_change){ .kind = kind, .bytes = bytes, .kernel_type = kernel_type };
 	change->has_replaced = device->now[kind]->buffers == was.buffers;
 	change->old_bytes = was.bytes + bytes - device->now[kind]->asked_bytes;
@@ -452,6 +453,18 @@ int tdm_client_alloc(struct tdm_client *client, int32_t number, enum tdm_kind ki
 	clients->counters.allocations++;
 	clients->counters.replaced += change->has_replaced;
 	return 0;
+}
+
+int tdm_client_alloc(struct tdm_client *client, int32_t number, enum tdm_kind kind, uint64_t id, uint64_t bytes,
+	uint32_t more, struct tdm_change *change)
+{
+	struct tdm_clients *clients = client->all;
+	int err = try_alloc(client, number, kind, id, bytes, more, change);
+	if (err == -ENOSPC && clients->make_room(clients->context)) {
+		client->retry = 0;
+		err = try_alloc(client, number, kind, id, bytes, more, change);
+	}
+	return err != 0 ? refuse(clients, err) : 0;
 }
 
 static int unknown_release(struct tdm_client *client, struct tdm_wdevice *device, uint32_t kinds, uint64_t id)

@@ -40,7 +40,7 @@ struct tdm_client {
 	bool is_over;                     /* its process has ended */
 	bool is_counting;                 /* its buffer ids are numbers, not addresses */
 	uint32_t retry;                   /* allocations to refuse before retrying to make the ledger */
-	int retry_err;                    /* why the ledger could not be made, -errno */
+	int retry_err;                    /* why the ledger could not be made, -errno; 0 if it was made */
 	uint32_t names[TDM_KERNEL_TYPES]; /* blob numbers of the kernel type names; 0 until they are stored */
 	struct tdm_writer *writer;        /* NULL before the first allocation */
 	struct tdm_wthread *self;
@@ -108,6 +108,8 @@ struct tdm_clients {
 	void (*ending)(void *context, struct tdm_client *client);
 	/* Called after `ending` if the process left buffers. No more reports can come. */
 	void (*left)(void *context, const struct tdm_client *client);
+	/* Called when a ledger cannot grow. Returns whether there is more room now. */
+	bool (*make_room)(void *context);
 	/* Called last, when that ledger is complete. */
 	void (*buried)(void *context, const char *path);
 	void *context;

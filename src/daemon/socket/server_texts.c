@@ -517,7 +517,9 @@ static uint64_t count_messages(const struct tdm_server *server, const uint8_t *t
 static size_t count_server(const struct tdm_server *server, struct counted list[COUNTED_MAX])
 {
 	static const enum tdm_metric_type gauge = TDM_METRIC_GAUGE, counter = TDM_METRIC_COUNTER;
-	static const char messages[] = "Messages by type.", refused[] = "Messages that were refused, by reason.";
+	static const char messages[] = "Messages by type.", refused[] = "Messages that were refused, by reason.",
+			  removed[] = "Ledgers of ended processes that were removed, by reason.",
+			  failed[] = "Failed attempts to move a ledger to disk, by reason.";
 	static const uint8_t allocs[] = { TDM_WIRE_ALLOC, TDM_WIRE_CB_ALLOC, TDM_WIRE_KERNEL_LOAD, 0 },
 			     frees[] = { TDM_WIRE_FREE, TDM_WIRE_CB_FREE, TDM_WIRE_KERNEL_UNLOAD, 0 },
 			     queries[] = { TDM_WIRE_QUERY, TDM_WIRE_DEVICE_INFO_QUERY, 0 };
@@ -592,9 +594,13 @@ static size_t count_server(const struct tdm_server *server, struct counted list[
 		{ NULL, "tt_archive_ledgers", "", gauge, "Ledgers of ended processes that are kept on disk.",
 			archive.disk_count },
 		{ NULL, "tt_archive_bytes", "", gauge, "Disk space that these ledgers take.", archive.disk_bytes },
-		{ NULL, "tt_archive_removed_ledgers", "", counter,
-			"Ledgers of ended processes that were removed because of the limits.",
-			archive.removed + archive.dropped },
+		{ NULL, "tt_archive_waiting_ledgers", "", gauge,
+			"Ledgers of ended processes that are still where they were written.", archive.memory_count },
+		{ NULL, "tt_archive_removed_ledgers", "reason=\"limit\"", counter, removed, archive.removed },
+		{ "Ledgers removed: no room, and not movable", "tt_archive_removed_ledgers", "reason=\"no_room\"",
+			counter, removed, archive.dropped },
+		{ NULL, "tt_archive_failures", "reason=\"disk_full\"", counter, failed, archive.no_disk },
+		{ NULL, "tt_archive_failures", "reason=\"other\"", counter, failed, archive.failed - archive.no_disk },
 	};
 	static_assert(sizeof all / sizeof *all <= COUNTED_MAX, "the list has room for all counters");
 	memcpy(list, all, sizeof all);
@@ -610,6 +616,18 @@ void tdm_server_metrics(const struct tdm_server *server, struct tdm_metrics_text
 		metrics[i] =
 			(struct tdm_metric){ list[i].name, list[i].labels, list[i].type, list[i].help, list[i].value };
 	tdm_metrics_list(text, metrics, count);
+}
+
+void tdm_server_trouble(const struct tdm_server *server, struct tdm_buf *out)
+{
+	const struct tdm_clients *clients = &server->clients;
+	int no_archive = tdm_archive_get_stats(server->archive).err, no_ledger = tdm_archive_room(clients->dir);
+	for (size_t i = 0; i < clients->count && no_ledger == 0; i++)
+		no_ledger = clients->list[i]->retry_err;
+	if (no_ledger != 0)
+		tdm_buf_printf(out, "new ledgers cannot be written: %s\n", strerror(-no_ledger));
+	if (no_archive != 0)
+		tdm_buf_printf(out, "ledgers of ended processes cannot be moved to disk: %s\n", strerror(-no_archive));
 }
 
 static void put_statistics(struct tdm_server *server, struct tdm_buf *out)

@@ -588,16 +588,44 @@ static void client_buried(void *context, const char *path)
 	tdm_loop_start(server->loop, &server->archiving, 0);
 }
 
+/* Logs once that ledgers cannot be archived, and once that some were lost for that reason. */
+static struct tdm_archive_stats say_archive(struct tdm_server *server)
+{
+	struct tdm_archive_stats stats = tdm_archive_get_stats(server->archive);
+	const char *place = tdm_archive_place(server->archive);
+	if (stats.err != 0 && !server->said_stuck)
+		tdm_server_log_line(&server->log,
+			"⚠ Ledgers of ended processes cannot be moved to %s: %s; they stay in %s while there is room\n",
+			place[0] != '\0' ? place : "disk", strerror(-stats.err), server->clients.dir);
+	if (stats.dropped != 0 && !server->said_dropped)
+		tdm_server_log_line(&server->log, "⚠ There is no room for the ledgers of ended processes, and they "
+						  "cannot be moved: the oldest are "
+						  "removed\n");
+	server->said_stuck = stats.err != 0;
+	server->said_dropped |= stats.dropped != 0;
+	return stats;
+}
+
 /* Moves ended clients' ledgers from memory to disk, a piece at a time, between rounds of the loop. */
 static void archive_piece(struct tdm_timer *timer)
 {
 	struct tdm_server *server = tdm_loop_owner(timer, struct tdm_server, archiving);
 	bool has_more = tdm_archive_step(server->archive, tdm_clock_real_ns(), PIECE);
-	struct tdm_archive_stats stats = tdm_archive_get_stats(server->archive);
+	struct tdm_archive_stats stats = say_archive(server);
 	if (has_more)
 		tdm_loop_start(server->loop, timer, NEXT_PIECE_NS);
-	else if (stats.memory_count + stats.disk_count + stats.waiting != 0)
+	else if (stats.memory_count + stats.disk_count + stats.waiting != 0 || stats.err != 0)
 		tdm_loop_start(server->loop, timer, LOOK_NS);
+}
+
+/* A client's ledger cannot grow: an ended client's ledger gives way. */
+static bool make_room(void *context)
+{
+	enum { ROOM_BYTES = 16 << 20 }; /* bytes to copy while clients wait */
+	struct tdm_server *server = context;
+	bool has_gone = tdm_archive_make_room(server->archive, tdm_clock_real_ns(), ROOM_BYTES);
+	say_archive(server);
+	return has_gone;
 }
 
 /* Finds the ledgers left by earlier daemons. */
@@ -616,6 +644,7 @@ static void start_archive(struct tdm_server *server)
 	server->archive = tdm_archive_new(&limits);
 	server->archiving = (struct tdm_timer){ .ready = archive_piece };
 	tdm_archive_find(server->archive);
+	server->clients.make_room = make_room;
 	tdm_loop_start(server->loop, &server->archiving, 0);
 }
 

@@ -139,7 +139,8 @@ struct tdm_server {
 	struct tdm_clients clients;
 	struct tdm_archive *archive; /* archive for ended clients' ledgers */
 	struct tdm_timer archiving;
-	struct tdm_known_chip *chips; /* used by two threads */
+	bool said_stuck, said_dropped; /* what has been logged about the archive */
+	struct tdm_known_chip *chips;  /* used by two threads */
 	size_t chip_count;
 	uint64_t chips_ns; /* when the chips were last read; 0 before that */
 	pthread_mutex_t chips_lock;
@@ -236,6 +237,9 @@ void tdm_server_say_left(struct tdm_server *server); /* ended processes' buffers
 
 /* Writes the answer to a question in words into the connection's `out`, or hands everything over to another daemon. */
 void tdm_server_answer(struct tdm_connection *connection, struct tdm_str question);
+
+/* Appends a line for each thing that does not work; nothing if all is well. */
+void tdm_server_trouble(const struct tdm_server *server, struct tdm_buf *out);
 
 /* Writes the counters as metrics. */
 void tdm_server_metrics(const struct tdm_server *server, struct tdm_metrics_text *text);
