@@ -114,7 +114,7 @@ class Counts(DaemonTest):
         os.unlink(self.http)
         self.start_deaf("--dead-limit", "1", "--archive-limit", "1")
         self.wait_metric("tt_server_resumed_ledgers_total", 1)
-        self.wait_metric("tt_archive_removed_ledgers_total", 1)
+        self.wait_metric('tt_archive_removed_ledgers_total{reason="limit"}', 1)
         seen |= {name for name, value in self.metrics().items() if value != 0}
         never = {name for name in self.metrics() if not name.startswith("tt_http")} - seen
         self.assertEqual(never, set(), "a counter that no test reaches")
