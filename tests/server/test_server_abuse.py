@@ -218,11 +218,12 @@ class Crowds(ServerTest):
 
 
 class NoRoom(ServerTest):
-    def small_tmpfs(self):
-        """Mounts a megabyte where the ledgers are, for those who enter the name space of a process that waits."""
+    def small_tmpfs(self, folder=None, size="1m"):
+        """Mounts it where the ledgers are, for those who enter the name space of a process that waits."""
+        folder = folder or self.daemon.dir
         if os.geteuid() != 0:
             self.skipTest("only root can mount")
-        script = f'mount -t tmpfs -o size=1m tmpfs "{self.daemon.dir}" && echo mounted && read line'
+        script = f'mount -t tmpfs -o size={size} tmpfs "{folder}" && echo mounted && read line'
         holder = subprocess.Popen(["unshare", "-m", "sh", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.addCleanup(holder.communicate, "\n")
         if holder.stdout.readline() != "mounted\n":
@@ -267,6 +268,21 @@ class NoRoom(ServerTest):
         log = self.daemon.log.read_text()
         self.assertEqual(log.count("cannot be moved to"), 1, log)
         self.assertEqual(log.count("the oldest are removed"), 1, log)
+
+    def test_a_full_disk_is_not_a_limit(self):
+        (self.daemon.root / "state").mkdir()
+        self.small_tmpfs(self.daemon.root / "state", "200k")
+        self.daemon.start("--quiet", "--dead-limit", "1")
+        for count in range(1, 11):
+            client = self.client()
+            client.tell("alloc 0 0 1 1", "sync")
+            client.hear_until("synced")
+            client.kill()
+            until("its end", lambda: self.daemon.statistic("Processes ended") == count)
+        until("the failure", lambda: self.daemon.statistic("Ledgers not moved: disk full"))
+        ledgers = [name for _, _, names in os.walk(self.daemon.dir) for name in names]
+        self.assertGreater(len(ledgers), 2)  # the others are on disk
+        self.assertEqual(self.daemon.statistic("Ledgers removed: no room, and not movable"), 0)
 
     def test_a_full_tmpfs_loses_nothing_that_fits(self):
         self.small_tmpfs()

@@ -609,6 +609,7 @@ static void write_own_metrics(struct tdm_pages *pages, const struct tdm_http_sta
 		{ "tt_http_refused", "reason=\"slow\"", counter, refused, http->slow },
 		{ "tt_http_refused", "reason=\"no_room\"", counter, refused, http->evicted },
 		{ "tt_http_refused", "reason=\"host\"", counter, refused, http->wrong_hosts },
+		{ "tt_http_refused", "reason=\"malformed\"", counter, refused, http->malformed },
 		{ "tt_http_refused", "reason=\"busy\"", counter, refused, pages->jobs_refused },
 		{ "tt_http_workers", "", gauge, "Processes that make long answers now.", pages->job_count },
 		{ "tt_events_readers", "", gauge, "Readers of the stream of events.", pages->sse.count },

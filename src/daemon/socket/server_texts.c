@@ -599,7 +599,8 @@ static size_t count_server(const struct tdm_server *server, struct counted list[
 		{ NULL, "tt_archive_removed_ledgers", "reason=\"limit\"", counter, removed, archive.removed },
 		{ "Ledgers removed: no room, and not movable", "tt_archive_removed_ledgers", "reason=\"no_room\"",
 			counter, removed, archive.dropped },
-		{ NULL, "tt_archive_failures", "reason=\"disk_full\"", counter, failed, archive.no_disk },
+		{ "Ledgers not moved: disk full", "tt_archive_failures", "reason=\"disk_full\"", counter, failed,
+			archive.no_disk },
 		{ NULL, "tt_archive_failures", "reason=\"other\"", counter, failed, archive.failed - archive.no_disk },
 	};
 	static_assert(sizeof all / sizeof *all <= COUNTED_MAX, "the list has room for all counters");

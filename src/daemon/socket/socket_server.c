@@ -22,7 +22,7 @@
 
 /* ---- named sockets ---- */
 
-enum { BACKLOG = 4096, FIRST_FD = 3, FDS_MAX = 64 };
+enum { BACKLOG = INT_MAX /* reduced to the system's maximum by Linux */, FIRST_FD = 3, FDS_MAX = 64 };
 #define ORPHAN_NS (2 * TDM_NS_PER_S)
 
 #ifndef SO_PEERPIDFD
