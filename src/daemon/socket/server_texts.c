@@ -257,12 +257,17 @@ static void put_alloc(
 		return;
 	line = TDM_PUT(put_pid(TDM_PUT(line, "✓ "), pid), "Allocated ");
 	line = TDM_PUT(tdm_put_decimal(line, c->bytes), " bytes of ");
+	/* as the client calls it: firmware, kernels and launch messages are in L1 */
+	enum tdm_kind kind = (TDM_CLIENT_CORE_KINDS >> c->kind & 1) != 0 ? TDM_KIND_L1 : c->kind;
 	for (unsigned i = 0; i < KINDS; i++)
-		if (kinds[i].kind == c->kind)
+		if (kinds[i].kind == kind)
 			line = tdm_put_text(line, kinds[i].name, strlen(kinds[i].name));
 	line = TDM_PUT(line, " on device ");
 	line = TDM_PUT(tdm_put_decimal(line, (uint32_t)m->device), " (buffer_id=");
-	tdm_server_log_end(log, TDM_PUT(tdm_put_hex(line, m->id), ")\n"));
+	line = tdm_put_hex(line, m->id);
+	if (c->references > 1)
+		line = tdm_put_decimal(TDM_PUT(line, ", ref_count="), c->references);
+	tdm_server_log_end(log, TDM_PUT(line, ")\n"));
 }
 
 static void put_free(
@@ -274,7 +279,12 @@ static void put_free(
 	line = TDM_PUT(put_pid(TDM_PUT(line, "✗ "), pid), "Freed buffer ");
 	line = TDM_PUT(tdm_put_hex(line, m->id), " on device ");
 	line = TDM_PUT(tdm_put_decimal(line, (uint32_t)m->device), " (");
-	tdm_server_log_end(log, TDM_PUT(tdm_put_decimal(line, c->bytes), " bytes, FINAL)\n"));
+	line = TDM_PUT(tdm_put_decimal(line, c->bytes), " bytes, ");
+	if (c->references != 0)
+		line = TDM_PUT(tdm_put_decimal(TDM_PUT(line, "ref_count="), c->references), " remaining)\n");
+	else
+		line = TDM_PUT(line, "FINAL)\n");
+	tdm_server_log_end(log, line);
 }
 
 /* A line for a circular buffer or kernel, stating how the sum changed. */
@@ -388,6 +398,7 @@ static uint64_t count_all(const struct tdm_clients *clients, const struct tdm_de
 
 struct item {
 	uint64_t id, bytes;
+	uint32_t references;
 	int32_t pid;
 };
 
@@ -418,14 +429,39 @@ static void put_device(
 			for (uint32_t at = 0; left != 0 && listed < LISTED_MAX &&
 					      (slot = tdm_client_next(client, sum->number, &at, NULL)) != NULL;)
 				if (slot->kind == kind) {
-					items[listed++] = (struct item){ slot->id, slot->asked, client->pid };
+					items[listed++] = (struct item){ slot->id, slot->asked,
+						tdm_client_references(client, slot->name), client->pid };
 					left--;
 				}
 		}
 		qsort(items, listed, sizeof *items, by_id);
 		for (size_t k = 0; k < listed; k++)
-			tdm_buf_printf(out, "    - Buffer 0x%" PRIx64 ": %g KB (PID %d, ref_count=1)\n", items[k].id,
-				(double)items[k].bytes / 1024.0, items[k].pid);
+			tdm_buf_printf(out, "    - Buffer 0x%" PRIx64 ": %g KB (PID %d, ref_count=%u)\n", items[k].id,
+				(double)items[k].bytes / 1024.0, items[k].pid, items[k].references);
+	}
+}
+
+/* Writes a line for each device with other live memory: circular buffers, kernels, firmware, launch messages. */
+static void put_others(struct tdm_buf *out, const struct tdm_device_sum *const *sums, size_t count)
+{
+	static const struct {
+		uint8_t kind;
+		const char *name;
+	} others[] = { { TDM_KIND_CB, "circular buffers" }, { TDM_KIND_KERNEL, "kernels" },
+		{ TDM_KIND_FIRMWARE, "firmware images" }, { TDM_KIND_CONFIG, "launch messages" } };
+	for (size_t i = 0; i < count; i++) {
+		const char *before = ": ";
+		for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+			uint64_t live = sums[i]->buffers[others[k].kind];
+			if (live == 0)
+				continue;
+			if (before[0] == ':')
+				tdm_buf_printf(out, "Also live on device %u", sums[i]->number);
+			tdm_buf_printf(out, "%s%" PRIu64 " %s (%g MB)", before, live, others[k].name,
+				megabytes(sums[i]->bytes[others[k].kind]));
+			before = ", ";
+		}
+		tdm_buf_puts(out, before[0] == ',' ? "\n" : "");
 	}
 }
 
@@ -438,16 +474,21 @@ static void put_remaining(struct tdm_buf *out, const struct tdm_clients *clients
 			  "║           REMAINING ALLOCATED BUFFERS                       ║\n"
 			  "╚══════════════════════════════════════════════════════════════╝\n");
 	tdm_buf_printf(out, "Total tracked allocations: %" PRIu64 "\n\n", all);
-	if (all == 0) {
-		tdm_buf_puts(out, "✓ No buffers remaining - perfect cleanup!\n");
-		return;
-	}
 	const struct tdm_device_sum **sums = sorted_sums(clients, &count);
+	struct tdm_buf others = { 0 };
+	put_others(&others, sums, count);
 	for (size_t i = 0; i < count; i++)
 		if (count_all(clients, sums[i]) != 0)
 			put_device(out, clients, sums[i], uid);
 	free(sums);
-	tdm_buf_printf(out, "\nTotal remaining buffers: %" PRIu64 "\n\n", all);
+	if (all == 0)
+		tdm_buf_puts(out, others.len == 0 ? "✓ No buffers remaining - perfect cleanup!\n"
+						  : "No buffers remaining, but not all memory is free:\n");
+	else
+		tdm_buf_printf(out, "\nTotal remaining buffers: %" PRIu64 "\n%s", all, others.len == 0 ? "\n" : "");
+	tdm_buf_add(out, others.data, others.len);
+	tdm_buf_puts(out, others.len != 0 ? "\n" : "");
+	tdm_buf_done(&others);
 }
 
 static void put_kernels(struct tdm_buf *out, const struct tdm_clients *clients, uint32_t uid)

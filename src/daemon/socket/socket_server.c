@@ -195,6 +195,15 @@ static uint64_t known(const struct tdm_card *card, enum tdm_card_field field)
 	return value != TDM_BYTES_UNKNOWN ? value : 0;
 }
 
+static struct tdm_l1_cuts cuts_of(const struct tdm_card *card)
+{
+	struct tdm_l1_cuts cuts = { .firmware = (uint32_t)tdm_min(known(card, TDM_CARD_MAP_END), UINT32_MAX) };
+	for (size_t i = 0; i < card->part_count; i++)
+		if (strcmp(card->parts[i].name, "mailbox") == 0)
+			cuts.mailbox = (uint32_t)(card->parts[i].address + card->parts[i].size);
+	return cuts;
+}
+
 /* Describes one of the driver's cards. Returns the card's chip count. */
 static uint64_t describe(const struct tdm_host_card *from, struct tdm_known_chip *chip)
 {
@@ -209,6 +218,7 @@ static uint64_t describe(const struct tdm_host_card *from, struct tdm_known_chip
 	uint64_t banks = known(&card, TDM_CARD_DRAM_BANKS), bank_size = known(&card, TDM_CARD_DRAM_BANK_SIZE);
 	uint64_t cores = known(&card, TDM_CARD_GRID_X) * known(&card, TDM_CARD_GRID_Y);
 	uint64_t l1_size = known(&card, TDM_CARD_L1_SIZE);
+	chip->cuts = cuts_of(&card);
 	chip->reply.arch = card.arch; /* messages use the numbers of enum tdm_arch */
 	chip->reply.dram_channels = (uint32_t)banks;
 	chip->reply.dram_per_channel = (uint32_t)tdm_min(bank_size, UINT32_MAX);
@@ -252,6 +262,19 @@ void tdm_server_chip_reply(struct tdm_server *server, int32_t device, struct tdm
 	reply->is_available = is_chip || (device == -1 && server->chip_count != 0);
 	reply->device_count = device == -1 ? (uint32_t)server->chip_count : 0;
 	pthread_mutex_unlock(&server->chips_lock);
+}
+
+enum tdm_kind tdm_server_core_kind(struct tdm_server *server, int32_t device, uint32_t address)
+{
+	struct tdm_l1_cuts cuts = { 0 };
+	pthread_mutex_lock(&server->chips_lock);
+	refresh(server);
+	if (device >= 0 && (size_t)device < server->chip_count)
+		cuts = server->chips[device].cuts;
+	pthread_mutex_unlock(&server->chips_lock);
+	if (cuts.firmware == 0)
+		cuts = server->usual_cuts;
+	return address < cuts.mailbox ? TDM_KIND_CONFIG : address < cuts.firmware ? TDM_KIND_FIRMWARE : TDM_KIND_KERNEL;
 }
 
 void tdm_server_chips_text(struct tdm_server *server, struct tdm_buf *out)
@@ -721,6 +744,10 @@ int tdm_server_init(struct tdm_server *server, struct tdm_loop *loop, const stru
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= INT_MAX)
 		server->first_reserved = (int)(limit.rlim_cur - tdm_min(limit.rlim_cur / RESERVE_PART, RESERVE_MAX));
 	pthread_mutex_init(&server->chips_lock, NULL);
+	struct tdm_card usual;
+	struct tdm_diag diag;
+	if (tdm_card_init(&usual, tdm_str_of("n150"), NULL, &diag) == 0)
+		server->usual_cuts = cuts_of(&usual);
 	/* Ids for kernels that have none: above all clients' ids, and above those assigned by an earlier daemon, whose
 	 * kernels may be in the ledgers. */
 	server->nameless = UINT64_C(1) << 63 | tdm_clock_real_ns();
