@@ -239,6 +239,7 @@ struct tdm_leak_watch {
 	struct tdm_buf documents[TDM_LEAK_USERS_MAX + 2]; /* each user's findings, as JSON */
 	size_t document_count;
 	uint64_t begun_ns; /* when the worker process was started */
+	bool is_done;      /* the process has finished its watch */
 };
 
 /* `watch_ns`: how long to watch buffers; 0 means the default. */
