@@ -609,6 +609,7 @@ static void write_own_metrics(struct tdm_pages *pages, const struct tdm_http_sta
 		{ "tt_http_refused", "reason=\"slow\"", counter, refused, http->slow },
 		{ "tt_http_refused", "reason=\"no_room\"", counter, refused, http->evicted },
 		{ "tt_http_refused", "reason=\"host\"", counter, refused, http->wrong_hosts },
+		{ "tt_http_refused", "reason=\"malformed\"", counter, refused, http->malformed },
 		{ "tt_http_refused", "reason=\"busy\"", counter, refused, pages->jobs_refused },
 		{ "tt_http_workers", "", gauge, "Processes that make long answers now.", pages->job_count },
 		{ "tt_events_readers", "", gauge, "Readers of the stream of events.", pages->sse.count },
@@ -736,8 +737,13 @@ void tdm_pages_make(struct tdm_pages *pages, const struct tdm_request *request, 
 	} else if (strcmp(request->path, "/healthz") == 0) {
 		tdm_buf_puts(&page->text, "ok\n");
 	} else if (strcmp(request->path, "/readyz") == 0) {
-		page->status = !pages->read[0].failed ? OK : UNAVAILABLE; /* whether the ledgers could be read */
-		tdm_buf_puts(&page->text, page->status == OK ? "ready\n" : "the ledgers cannot be listed\n");
+		if (pages->read[0].failed)
+			tdm_buf_puts(&page->text, "the ledgers cannot be listed\n");
+		if (pages->server != NULL)
+			tdm_server_trouble(pages->server, &page->text);
+		page->status = page->text.len == 0 ? OK : UNAVAILABLE;
+		if (page->status == OK)
+			tdm_buf_puts(&page->text, "ready\n");
 	} else if (strcmp(request->path, "/") == 0) {
 		tdm_buf_puts(&page->text, "tidemarkd\n\n/metrics\n/healthz\n/readyz\n");
 		for (size_t i = 0; i < DOCUMENTS; i++)

@@ -96,7 +96,7 @@ static void answer_question(struct tdm_connection *c, const struct tdm_wire_mess
 			.l1_small = bytes[TDM_KIND_L1_SMALL] + bytes[TDM_KIND_SYSTEM],
 			.trace = bytes[TDM_KIND_TRACE],
 			.cb = bytes[TDM_KIND_CB],
-			.kernel = bytes[TDM_KIND_KERNEL] };
+			.kernel = bytes[TDM_KIND_KERNEL] + bytes[TDM_KIND_FIRMWARE] + bytes[TDM_KIND_CONFIG] };
 	} else {
 		tdm_server_chip_reply(c->server, m->device, &what);
 	}
@@ -134,11 +134,6 @@ void tdm_connection_leave(struct tdm_connection *c)
 	c->client = NULL;
 }
 
-enum {
-	BUFFER_KINDS = 1 << TDM_KIND_DRAM | 1 << TDM_KIND_L1 | 1 << TDM_KIND_SYSTEM | 1 << TDM_KIND_L1_SMALL |
-		       1 << TDM_KIND_TRACE
-};
-
 /* Handles a report of a buffer. */
 static void report(struct tdm_connection *c, const struct tdm_wire_message *m)
 {
@@ -149,13 +144,19 @@ static void report(struct tdm_connection *c, const struct tdm_wire_message *m)
 	struct tdm_client *client = c->client;
 	unsigned kernel_type = m->buffer_type < TDM_KERNEL_TYPES ? m->buffer_type : TDM_KERNEL_TYPES - 1;
 	int err;
+	struct tdm_wire_place place;
+	bool has_place = tdm_wire_place_of(m->id, &place);
 	if (client == NULL) {
 		clients->counters.refused_nobody++;
 		err = -ESRCH;
+	} else if (m->type == TDM_WIRE_ALLOC && has_place && tdm_wire_kind(m->buffer_type) == TDM_KIND_L1) {
+		err = tdm_client_alloc(client, m->device, tdm_server_core_kind(c->server, m->device, place.address),
+			m->id, m->bytes, TDM_CLIENT_CORE_WRITE, &change);
 	} else if (m->type == TDM_WIRE_ALLOC) {
 		err = tdm_client_alloc(client, m->device, tdm_wire_kind(m->buffer_type), m->id, m->bytes, 0, &change);
 	} else if (m->type == TDM_WIRE_FREE) {
-		err = tdm_client_free(client, m->device, BUFFER_KINDS, m->id, &change);
+		uint32_t kinds = TDM_CLIENT_BUFFER_KINDS | (has_place ? TDM_CLIENT_CORE_KINDS : 0);
+		err = tdm_client_free(client, m->device, kinds, m->id, &change);
 	} else {
 		bool is_free = m->type == TDM_WIRE_CB_FREE || m->type == TDM_WIRE_KERNEL_UNLOAD;
 		bool is_cb = m->type == TDM_WIRE_CB_ALLOC || m->type == TDM_WIRE_CB_FREE;
@@ -236,6 +237,24 @@ static bool ask(struct tdm_connection *c, const uint8_t *bytes, size_t count, si
 	return true;
 }
 
+/* Logs what to do if these bytes, in which no message was found, look like those of another layout. */
+static void say_layout(const struct tdm_connection *c, const uint8_t *bytes, size_t count)
+{
+	enum { AT_PID = 20 }; /* in the four sizes */
+	int32_t pid = 0;
+	bool is_short = tdm_wire_is_short(bytes, count);
+	if (count >= AT_PID + sizeof pid)
+		memcpy(&pid, bytes + AT_PID, sizeof pid);
+	if (c->form != TDM_FORM_SIZES || c->wire.size != 0 || pid == c->peer.pid ||
+		(!is_short && !tdm_wire_is_helper(bytes, count)))
+		return;
+	tdm_server_log_line(&c->server->log,
+		"⚠ [PID %d] Its messages seem to have %s bytes, which cannot be told apart on this socket: start the "
+		"daemon "
+		"with %s FILE, and let the program connect to that file\n",
+		c->peer.pid, is_short ? "14, 17 or 21" : "32", is_short ? "--short-socket" : "--helper-socket");
+}
+
 /* Handles the complete messages in `bytes`; *at is the start of the first incomplete one. False: close the
  * connection. */
 static bool divide(struct tdm_connection *c, const uint8_t *bytes, size_t count, bool is_quiet, size_t *at)
@@ -264,6 +283,7 @@ static bool divide(struct tdm_connection *c, const uint8_t *bytes, size_t count,
 	if (is_good)
 		return true;
 	c->server->clients.counters.bad_streams++;
+	say_layout(c, bytes, count);
 	tdm_server_log_line(
 		&c->server->log, "⚠ [PID %d] Closing a connection: its bytes are not messages\n", c->peer.pid);
 	return false;
@@ -460,6 +480,8 @@ bool tdm_connection_read(struct tdm_connection *c)
 		return connection_settle(c, true);
 	if (got <= 0) {
 		server->clients.counters.half_messages += got == 0 && c->held != 0;
+		if (got == 0 && c->held != 0)
+			say_layout(c, c->hold, c->held);
 		return connection_settle(c, false);
 	}
 	server->clients.counters.bytes += (uint64_t)got;

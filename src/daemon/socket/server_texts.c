@@ -257,12 +257,17 @@ static void put_alloc(
 		return;
 	line = TDM_PUT(put_pid(TDM_PUT(line, "✓ "), pid), "Allocated ");
 	line = TDM_PUT(tdm_put_decimal(line, c->bytes), " bytes of ");
+	/* as the client calls it: firmware, kernels and launch messages are in L1 */
+	enum tdm_kind kind = (TDM_CLIENT_CORE_KINDS >> c->kind & 1) != 0 ? TDM_KIND_L1 : c->kind;
 	for (unsigned i = 0; i < KINDS; i++)
-		if (kinds[i].kind == c->kind)
+		if (kinds[i].kind == kind)
 			line = tdm_put_text(line, kinds[i].name, strlen(kinds[i].name));
 	line = TDM_PUT(line, " on device ");
 	line = TDM_PUT(tdm_put_decimal(line, (uint32_t)m->device), " (buffer_id=");
-	tdm_server_log_end(log, TDM_PUT(tdm_put_hex(line, m->id), ")\n"));
+	line = tdm_put_hex(line, m->id);
+	if (c->references > 1)
+		line = tdm_put_decimal(TDM_PUT(line, ", ref_count="), c->references);
+	tdm_server_log_end(log, TDM_PUT(line, ")\n"));
 }
 
 static void put_free(
@@ -274,7 +279,12 @@ static void put_free(
 	line = TDM_PUT(put_pid(TDM_PUT(line, "✗ "), pid), "Freed buffer ");
 	line = TDM_PUT(tdm_put_hex(line, m->id), " on device ");
 	line = TDM_PUT(tdm_put_decimal(line, (uint32_t)m->device), " (");
-	tdm_server_log_end(log, TDM_PUT(tdm_put_decimal(line, c->bytes), " bytes, FINAL)\n"));
+	line = TDM_PUT(tdm_put_decimal(line, c->bytes), " bytes, ");
+	if (c->references != 0)
+		line = TDM_PUT(tdm_put_decimal(TDM_PUT(line, "ref_count="), c->references), " remaining)\n");
+	else
+		line = TDM_PUT(line, "FINAL)\n");
+	tdm_server_log_end(log, line);
 }
 
 /* A line for a circular buffer or kernel, stating how the sum changed. */
@@ -388,6 +398,7 @@ static uint64_t count_all(const struct tdm_clients *clients, const struct tdm_de
 
 struct item {
 	uint64_t id, bytes;
+	uint32_t references;
 	int32_t pid;
 };
 
@@ -418,14 +429,39 @@ static void put_device(
 			for (uint32_t at = 0; left != 0 && listed < LISTED_MAX &&
 					      (slot = tdm_client_next(client, sum->number, &at, NULL)) != NULL;)
 				if (slot->kind == kind) {
-					items[listed++] = (struct item){ slot->id, slot->asked, client->pid };
+					items[listed++] = (struct item){ slot->id, slot->asked,
+						tdm_client_references(client, slot->name), client->pid };
 					left--;
 				}
 		}
 		qsort(items, listed, sizeof *items, by_id);
 		for (size_t k = 0; k < listed; k++)
-			tdm_buf_printf(out, "    - Buffer 0x%" PRIx64 ": %g KB (PID %d, ref_count=1)\n", items[k].id,
-				(double)items[k].bytes / 1024.0, items[k].pid);
+			tdm_buf_printf(out, "    - Buffer 0x%" PRIx64 ": %g KB (PID %d, ref_count=%u)\n", items[k].id,
+				(double)items[k].bytes / 1024.0, items[k].pid, items[k].references);
+	}
+}
+
+/* Writes a line for each device with other live memory: circular buffers, kernels, firmware, launch messages. */
+static void put_others(struct tdm_buf *out, const struct tdm_device_sum *const *sums, size_t count)
+{
+	static const struct {
+		uint8_t kind;
+		const char *name;
+	} others[] = { { TDM_KIND_CB, "circular buffers" }, { TDM_KIND_KERNEL, "kernels" },
+		{ TDM_KIND_FIRMWARE, "firmware images" }, { TDM_KIND_CONFIG, "launch messages" } };
+	for (size_t i = 0; i < count; i++) {
+		const char *before = ": ";
+		for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+			uint64_t live = sums[i]->buffers[others[k].kind];
+			if (live == 0)
+				continue;
+			if (before[0] == ':')
+				tdm_buf_printf(out, "Also live on device %u", sums[i]->number);
+			tdm_buf_printf(out, "%s%" PRIu64 " %s (%g MB)", before, live, others[k].name,
+				megabytes(sums[i]->bytes[others[k].kind]));
+			before = ", ";
+		}
+		tdm_buf_puts(out, before[0] == ',' ? "\n" : "");
 	}
 }
 
@@ -438,16 +474,21 @@ static void put_remaining(struct tdm_buf *out, const struct tdm_clients *clients
 			  "║           REMAINING ALLOCATED BUFFERS                       ║\n"
 			  "╚══════════════════════════════════════════════════════════════╝\n");
 	tdm_buf_printf(out, "Total tracked allocations: %" PRIu64 "\n\n", all);
-	if (all == 0) {
-		tdm_buf_puts(out, "✓ No buffers remaining - perfect cleanup!\n");
-		return;
-	}
 	const struct tdm_device_sum **sums = sorted_sums(clients, &count);
+	struct tdm_buf others = { 0 };
+	put_others(&others, sums, count);
 	for (size_t i = 0; i < count; i++)
 		if (count_all(clients, sums[i]) != 0)
 			put_device(out, clients, sums[i], uid);
 	free(sums);
-	tdm_buf_printf(out, "\nTotal remaining buffers: %" PRIu64 "\n\n", all);
+	if (all == 0)
+		tdm_buf_puts(out, others.len == 0 ? "✓ No buffers remaining - perfect cleanup!\n"
+						  : "No buffers remaining, but not all memory is free:\n");
+	else
+		tdm_buf_printf(out, "\nTotal remaining buffers: %" PRIu64 "\n%s", all, others.len == 0 ? "\n" : "");
+	tdm_buf_add(out, others.data, others.len);
+	tdm_buf_puts(out, others.len != 0 ? "\n" : "");
+	tdm_buf_done(&others);
 }
 
 static void put_kernels(struct tdm_buf *out, const struct tdm_clients *clients, uint32_t uid)
@@ -517,7 +558,9 @@ static uint64_t count_messages(const struct tdm_server *server, const uint8_t *t
 static size_t count_server(const struct tdm_server *server, struct counted list[COUNTED_MAX])
 {
 	static const enum tdm_metric_type gauge = TDM_METRIC_GAUGE, counter = TDM_METRIC_COUNTER;
-	static const char messages[] = "Messages by type.", refused[] = "Messages that were refused, by reason.";
+	static const char messages[] = "Messages by type.", refused[] = "Messages that were refused, by reason.",
+			  removed[] = "Ledgers of ended processes that were removed, by reason.",
+			  failed[] = "Failed attempts to move a ledger to disk, by reason.";
 	static const uint8_t allocs[] = { TDM_WIRE_ALLOC, TDM_WIRE_CB_ALLOC, TDM_WIRE_KERNEL_LOAD, 0 },
 			     frees[] = { TDM_WIRE_FREE, TDM_WIRE_CB_FREE, TDM_WIRE_KERNEL_UNLOAD, 0 },
 			     queries[] = { TDM_WIRE_QUERY, TDM_WIRE_DEVICE_INFO_QUERY, 0 };
@@ -592,9 +635,14 @@ static size_t count_server(const struct tdm_server *server, struct counted list[
 		{ NULL, "tt_archive_ledgers", "", gauge, "Ledgers of ended processes that are kept on disk.",
 			archive.disk_count },
 		{ NULL, "tt_archive_bytes", "", gauge, "Disk space that these ledgers take.", archive.disk_bytes },
-		{ NULL, "tt_archive_removed_ledgers", "", counter,
-			"Ledgers of ended processes that were removed because of the limits.",
-			archive.removed + archive.dropped },
+		{ NULL, "tt_archive_waiting_ledgers", "", gauge,
+			"Ledgers of ended processes that are still where they were written.", archive.memory_count },
+		{ NULL, "tt_archive_removed_ledgers", "reason=\"limit\"", counter, removed, archive.removed },
+		{ "Ledgers removed: no room, and not movable", "tt_archive_removed_ledgers", "reason=\"no_room\"",
+			counter, removed, archive.dropped },
+		{ "Ledgers not moved: disk full", "tt_archive_failures", "reason=\"disk_full\"", counter, failed,
+			archive.no_disk },
+		{ NULL, "tt_archive_failures", "reason=\"other\"", counter, failed, archive.failed - archive.no_disk },
 	};
 	static_assert(sizeof all / sizeof *all <= COUNTED_MAX, "the list has room for all counters");
 	memcpy(list, all, sizeof all);
@@ -632,6 +680,18 @@ void tdm_server_metrics(const struct tdm_server *server, struct tdm_metrics_text
 	write_left(text, "tt_archive_left_out_ledgers",
 		"Ledgers of ended processes that were removed for want of room, by user.",
 		tdm_archive_left(server->archive));
+}
+
+void tdm_server_trouble(const struct tdm_server *server, struct tdm_buf *out)
+{
+	const struct tdm_clients *clients = &server->clients;
+	int no_archive = tdm_archive_get_stats(server->archive).err, no_ledger = tdm_archive_room(clients->dir);
+	for (size_t i = 0; i < clients->count && no_ledger == 0; i++)
+		no_ledger = clients->list[i]->retry_err;
+	if (no_ledger != 0)
+		tdm_buf_printf(out, "new ledgers cannot be written: %s\n", strerror(-no_ledger));
+	if (no_archive != 0)
+		tdm_buf_printf(out, "ledgers of ended processes cannot be moved to disk: %s\n", strerror(-no_archive));
 }
 
 static void put_statistics(struct tdm_server *server, struct tdm_buf *out)

@@ -119,10 +119,16 @@ enum tdm_wire_form {
 	TDM_FORM_COUNT
 };
 
+/* Where parts of a core's L1 end: the mailbox, which has the launch messages, and the firmware. */
+struct tdm_l1_cuts {
+	uint32_t mailbox, firmware;
+};
+
 /* A chip in the driver's list, with sizes from the card tables. */
 struct tdm_known_chip {
 	char card[24];
 	bool is_remote;
+	struct tdm_l1_cuts cuts;
 	struct tdm_wire_reply reply; /* the reply about the chip; arch and sizes are 0 if the card is unknown */
 };
 
@@ -140,10 +146,12 @@ struct tdm_server {
 	struct tdm_clients clients;
 	struct tdm_archive *archive; /* archive for ended clients' ledgers */
 	struct tdm_timer archiving;
-	struct tdm_known_chip *chips; /* used by two threads */
+	bool said_stuck, said_dropped; /* what has been logged about the archive */
+	struct tdm_known_chip *chips;  /* used by two threads */
 	size_t chip_count;
 	uint64_t chips_ns; /* when the chips were last read; 0 before that */
 	pthread_mutex_t chips_lock;
+	struct tdm_l1_cuts usual_cuts; /* for devices that the driver does not list */
 	struct tdm_listener listeners[TDM_FORM_COUNT];
 	struct tdm_connection *first;
 	struct tdm_quick *quick; /* NULL if the loop answers all questions */
@@ -242,6 +250,9 @@ void tdm_server_say_left(struct tdm_server *server); /* ended processes' buffers
 /* Writes the answer to a question in words into the connection's `out`, or hands everything over to another daemon. */
 void tdm_server_answer(struct tdm_connection *connection, struct tdm_str question);
 
+/* Appends a line for each thing that does not work; nothing if all is well. */
+void tdm_server_trouble(const struct tdm_server *server, struct tdm_buf *out);
+
 /* Writes the counters as metrics. */
 void tdm_server_metrics(const struct tdm_server *server, struct tdm_metrics_text *text);
 
@@ -250,6 +261,10 @@ void tdm_server_metrics(const struct tdm_server *server, struct tdm_metrics_text
 /* Fills in the reply to a question about a device, or (-1) about the number of devices. Reads the driver's list
  * again if the last reading is old. */
 void tdm_server_chip_reply(struct tdm_server *server, int32_t device, struct tdm_wire_reply *reply);
+
+/* The kind of memory at an address in a core's L1 below its buffers: launch messages and arguments, firmware, or
+ * kernels. If the device is unknown, a Wormhole is assumed. */
+enum tdm_kind tdm_server_core_kind(struct tdm_server *server, int32_t device, uint32_t address);
 
 /* Writes the lines about devices when the daemon starts. */
 void tdm_server_chips_text(struct tdm_server *server, struct tdm_buf *out);

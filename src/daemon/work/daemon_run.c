@@ -101,9 +101,33 @@ static void tell_ready(int ready, int err)
 	dup2(STDOUT_FILENO, STDERR_FILENO);
 }
 
+/* Raises the descriptor limit: each connection needs a descriptor, and so does each process with buffers. Then checks
+ * that there are enough to start with. 0 or -errno, after a message. */
+static int have_descriptors(void)
+{
+	enum { MAX = 1 << 20, NEEDED = 32 };
+	struct rlimit limit;
+	int fds[NEEDED], count = 0, err = 0;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = tdm_min(limit.rlim_max, MAX);
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	while (count < NEEDED && (fds[count] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) >= 0)
+		count++;
+	if (count < NEEDED && errno == EMFILE)
+		err = -EMFILE;
+	for (int i = 0; i < count; i++)
+		close(fds[i]);
+	if (err != 0)
+		fprintf(stderr,
+			"tidemarkd: cannot start: %d descriptors are left, and it needs %d; raise the limit of open "
+			"files (ulimit -n, or LimitNOFILE= of the unit)\n",
+			count, NEEDED);
+	return err;
+}
+
 int tdm_daemon_run(const struct tdm_daemon_options *options)
 {
-	enum { DESCRIPTORS_MAX = 1 << 20 };
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
 	const char *names[] = { options->socket != NULL ? options->socket : TDM_WIRE_SOCKET, options->short_socket,
 		options->helper_socket, options->no_http ? NULL : options->http_socket };
@@ -113,17 +137,13 @@ int tdm_daemon_run(const struct tdm_daemon_options *options)
 				fprintf(stderr, "tidemarkd: two sockets have the name '%s'\n", names[i]);
 				return -EINVAL;
 			}
+	int ready = -1, err = have_descriptors();
+	if (err != 0)
+		return err;
 	struct daemon *daemon = tdm_zalloc(1, sizeof *daemon);
 	struct tdm_server *server = &daemon->server;
-	struct rlimit limit;
 	sigset_t set;
-	int ready = -1, err = 0;
 	const char *failed = NULL;
-	/* Raises the descriptor limit: each connection needs a descriptor, and so does each process with buffers. */
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = tdm_min(limit.rlim_max, DESCRIPTORS_MAX);
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
 	if (options->daemonize)
 		err = go_to_background(options->log, &ready, &failed);
 	if (err == 0)
@@ -154,6 +174,8 @@ int tdm_daemon_run(const struct tdm_daemon_options *options)
 	if (err == 0) {
 		say_hello(daemon);
 		err = tdm_loop_run(&daemon->loop);
+		if (err != 0)
+			fprintf(stderr, "tidemarkd: cannot wait for events: %s\n", strerror(-err));
 		if (!server->is_given) {
 			tdm_server_dump_statistics(server);
 			tdm_server_dump(server);

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -339,6 +340,7 @@ struct tdm_archive {
 	struct tdm_fair users, left; /* scratch; and whose ledgers were removed because a place was full */
 	struct copy copy;
 	bool is_copying;      /* the oldest ledger in memory is being copied */
+	bool wants_room;      /* the oldest ledger in memory must leave now */
 	uint64_t retry_ns;    /* when to retry a move; real-time clock */
 	struct place waiting; /* ledgers without a writer whose clients are still running */
 	size_t looked;        /* number of waiting ledgers checked in this round */
@@ -512,6 +514,66 @@ int tdm_archive_add(struct tdm_archive *archive, const char *path)
 	return 0;
 }
 
+/* Room. */
+
+enum {
+	ROOM_PART = 32,         /* part of the file system to keep free for running programs, */
+	ROOM_LEAST = 256 << 10, /* within these bounds */
+	ROOM_MOST = 16 << 20,
+	SCARCE_PART = 8, /* with more than this part free, a ledger that cannot grow has another reason */
+};
+
+/* Whether less of a directory's file system is free than this part of it. False if that is unknown. */
+static bool has_less_than(const char *dir, uint64_t part, uint64_t least, uint64_t most)
+{
+	struct statvfs fs;
+	if (statvfs(tdm_ledger_dir(dir), &fs) != 0 || fs.f_blocks == 0) /* 0: a file system without a limit */
+		return false;
+	uint64_t wanted = tdm_min(tdm_max(tdm_times(fs.f_blocks, fs.f_frsize) / part, least), most);
+	return tdm_times(fs.f_bavail, fs.f_frsize) < wanted || (fs.f_files != 0 && fs.f_favail == 0);
+}
+
+static bool is_tight(const struct tdm_archive *archive)
+{
+	return has_less_than(archive->options.dir, ROOM_PART, ROOM_LEAST, ROOM_MOST);
+}
+
+int tdm_archive_room(const char *dir)
+{
+	enum { LEDGER = 64 << 10 }; /* more than a small ledger takes */
+	struct stat st;
+	dir = tdm_ledger_dir(dir);
+	if (stat(dir, &st) != 0)
+		return -errno;
+	if (!S_ISDIR(st.st_mode))
+		return -ENOTDIR;
+	if (faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) != 0)
+		return -errno;
+	return has_less_than(dir, 1, 0, LEDGER) ? -ENOSPC : 0;
+}
+
+/* Whether ledgers could be moved: 0, or why not. Looks at the state directory, or at the folder in which it will be
+ * made. */
+static int look_at_place(const struct tdm_archive *archive)
+{
+	char path[TDM_LEDGER_PATH_MAX];
+	struct stat st;
+	if (archive->state_err != 0)
+		return archive->state_err;
+	strcpy(path, archive->state_dir);
+	while (stat(path, &st) != 0 && errno == ENOENT) {
+		char *slash = strrchr(path, '/');
+		if (slash == NULL)
+			return 0; /* in the working directory, as in tests */
+		*(slash == path ? slash + 1 : slash) = '\0';
+	}
+	if (stat(path, &st) != 0)
+		return -errno;
+	if (!S_ISDIR(st.st_mode))
+		return -ENOTDIR;
+	return faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0 ? 0 : -errno;
+}
+
 /* Finding. */
 
 static bool is_ours(const struct tdm_ledger_entry *entry)
@@ -556,6 +618,7 @@ int tdm_archive_find(struct tdm_archive *archive)
 	struct stat st;
 	int err = tdm_ledger_list(
 		&(struct tdm_ledger_search){ .dir = archive->options.dir, .each = find_in_memory, .context = archive });
+	archive->stats.err = look_at_place(archive);
 	if (archive->state_err != 0 || stat(archive->state_dir, &st) != 0)
 		return err; /* nothing has been archived yet */
 	/* Removes the unfinished copies of a daemon that was killed. */
@@ -620,23 +683,25 @@ static void put_first(struct tdm_archive *archive, struct place *place, const st
 	place->list[0] = entry;
 }
 
-/* Handles a failure to move the oldest ledger in memory. The ledger is removed anyway if memory is full. True if
- * there is more to do. */
+/* Handles a failure to move the oldest ledger in memory. The ledger stays while there is room. True if there is more to
+ * do. */
 static bool note_failure(struct tdm_archive *archive, int err, uint64_t real_ns)
 {
-	archive->stats.failed++;
-	archive->stats.err = err;
 	if (err == -ENOENT && access(archive->memory.list[0].path, F_OK) != 0) { /* another process has removed it */
 		place_drop(&archive->memory, 0);
 		return true;
 	}
+	archive->stats.failed++;
+	archive->stats.no_disk += err == -ENOSPC || err == -EDQUOT;
+	archive->stats.err = err;
 	archive->retry_ns = real_ns + RETRY_NS;
-	if (!is_full(&archive->memory, &archive->options.memory))
+	if (!archive->wants_room && !is_due(&archive->memory, &archive->options.disk, real_ns) && !is_tight(archive))
 		return false;
 	unlink(archive->memory.list[0].path);
 	tdm_fair_of(&archive->left, archive->memory.list[0].uid)->left++;
 	place_drop(&archive->memory, 0);
 	archive->stats.dropped++;
+	archive->wants_room = false;
 	return true;
 }
 
@@ -654,6 +719,7 @@ static bool end_copying(struct tdm_archive *archive, int err, uint64_t real_ns)
 	uint64_t size = lstat(archive->copy.path, &st) == 0 ? (uint64_t)st.st_blocks * 512 : oldest->bytes;
 	archive->stats.moved++;
 	archive->stats.err = 0;
+	archive->wants_room = false;
 	/* If there is no memory for the entry, the file stays, and the next daemon will find it. */
 	place_add(&archive->disk, &(struct entry){ archive->copy.path, size, oldest->ended_ns, oldest->uid }, 0);
 	place_drop(&archive->memory, 0);
@@ -678,6 +744,20 @@ static bool look_at_one(struct tdm_archive *archive, uint64_t real_ns)
 	return true;
 }
 
+/* Whether the oldest ledger in memory is to leave. After a failure, the next attempt is made some time later, unless
+ * the ledger may not stay that long. */
+static bool must_move(const struct tdm_archive *archive, uint64_t real_ns)
+{
+	const struct place *memory = &archive->memory;
+	const struct tdm_archive_options *options = &archive->options;
+	if (memory->count == 0)
+		return false;
+	if (archive->wants_room || is_tight(archive))
+		return true;
+	return is_due(memory, &options->memory, real_ns) &&
+	       (real_ns >= archive->retry_ns || is_due(memory, &options->disk, real_ns));
+}
+
 bool tdm_archive_step(struct tdm_archive *archive, uint64_t real_ns, size_t bytes)
 {
 	const struct tdm_archive_options *options = &archive->options;
@@ -700,8 +780,7 @@ bool tdm_archive_step(struct tdm_archive *archive, uint64_t real_ns, size_t byte
 		archive->stats.removed++;
 		return true;
 	}
-	bool is_waiting = real_ns < archive->retry_ns && !is_full(&archive->memory, &options->memory);
-	if (is_due(&archive->memory, &options->memory, real_ns) && !is_waiting) {
+	if (must_move(archive, real_ns)) {
 		if (is_full(&archive->memory, &options->memory))
 			put_first(archive, &archive->memory, &options->memory);
 		const struct entry *oldest = &archive->memory.list[0];
@@ -713,7 +792,27 @@ bool tdm_archive_step(struct tdm_archive *archive, uint64_t real_ns, size_t byte
 		archive->is_copying = true;
 		return true;
 	}
+	if (archive->stats.err != 0 && real_ns >= archive->retry_ns)
+		archive->stats.err = look_at_place(archive); /* nothing has to be moved now, so moving is not tried */
 	return look_at_one(archive, real_ns);
+}
+
+bool tdm_archive_make_room(struct tdm_archive *archive, uint64_t real_ns, size_t bytes)
+{
+	enum { STEP = 1 << 20 };
+	size_t before = archive->memory.count;
+	if (before == 0 || !has_less_than(archive->options.dir, SCARCE_PART, 0, UINT64_MAX))
+		return false;
+	archive->wants_room = true;
+	for (size_t done = 0; done <= bytes && archive->memory.count == before; done += STEP)
+		if (!tdm_archive_step(archive, real_ns, STEP))
+			break;
+	return archive->memory.count < before;
+}
+
+const char *tdm_archive_place(const struct tdm_archive *archive)
+{
+	return archive->state_err == 0 ? archive->state_dir : "";
 }
 
 struct tdm_archive_stats tdm_archive_get_stats(const struct tdm_archive *archive)

@@ -295,28 +295,45 @@ static void damaged_one_of_a_client_that_lives(void **state)
 	tdm_archive_free(archive);
 }
 
-/* There is no place on disk: memory stays bounded, and what is dropped is counted. */
+/* There is no place on disk: ledgers stay in memory as long as they would on disk, then go, and are counted. */
 static void nowhere_to_move(void **state)
 {
 	char path[TDM_LEDGER_PATH_MAX], blocked[sizeof state_dir + 16];
 	struct tdm_archive_options options = { .dir = ledgers_dir, .state_dir = blocked };
+	const uint64_t now_ns = 100 * TDM_NS_PER_S;
 	(void)state;
 	snprintf(blocked, sizeof blocked, "%s/file", behalf_dir);
 	close(open(blocked, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 	options.memory = (struct tdm_archive_limits){ TDM_NS_PER_S, 2, UINT64_MAX };
-	options.disk = any;
+	options.disk = (struct tdm_archive_limits){ UINT64_MAX, 4, UINT64_MAX };
 	struct tdm_archive *archive = tdm_archive_new(&options);
+	assert_int_equal(tdm_archive_find(archive), -ENOTDIR);
+	assert_int_equal(tdm_archive_get_stats(archive).err, -ENOTDIR); /* before there is anything to move */
 	for (int32_t i = 0; i < 4; i++) {
 		leave_dead(1 + i, 10, (uint64_t)(i + 1) * TDM_NS_PER_S, path);
 		assert_int_equal(tdm_archive_add(archive, path), 0);
 	}
-	struct tdm_archive_stats stats = finish(archive, 100 * TDM_NS_PER_S);
-	assert_int_equal(stats.dropped, 2);
-	assert_int_equal(stats.memory_count, 2); /* too old, but there is room */
-	assert_int_equal(stats.moved, 0);
-	assert_true(stats.failed >= 2 && stats.err != 0);
-	tdm_archive_free(archive);
+	struct tdm_archive_stats stats = finish(archive, now_ns);
+	assert_int_equal(stats.dropped + stats.moved + stats.removed, 0);
+	assert_int_equal(stats.memory_count, 4);
+	assert_true(stats.failed == 1 && stats.err != 0);
+	assert_int_equal(finish(archive, now_ns + 1).failed, 1); /* it tries again later */
+	leave_dead(5, 10, 5 * TDM_NS_PER_S, path);
+	assert_int_equal(tdm_archive_add(archive, path), 0);
+	stats = finish(archive, now_ns + 1);
+	assert_int_equal(stats.dropped, 1);
+	assert_int_equal(stats.memory_count, 4);
+	/* Once the place can be written, they move. */
 	unlink(blocked);
+	stats = finish(archive, now_ns + 3600 * TDM_NS_PER_S);
+	assert_int_equal(stats.moved, 4);
+	assert_int_equal(stats.memory_count, 0);
+	assert_int_equal(stats.err, 0);
+	tdm_archive_free(archive);
+	for (int32_t i = 1; i < 5; i++) {
+		snprintf(path, sizeof path, "%s/tidemark-%u/%d.1.0", blocked, (unsigned)geteuid(), (int)i + 1);
+		assert_int_equal(unlink(path), 0);
+	}
 }
 
 /* Many short-lived clients of one user cost nobody else a ledger, in memory, on disk, or found again on disk. */
