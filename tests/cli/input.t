@@ -209,3 +209,10 @@ Names of files and buffers may have any bytes; messages and results are printabl
          32  992 B  a??b (32 B)   end of region
   $ cp odd.trace $'odd\e.trace'; tidemark simulate $'odd\e.trace' | head -1
   Trace          odd?.trace: 2 requests, 1 buffer live at the end
+
+proc, sys and dev are not walked through: their files may have no end, or block.
+
+  $ for x in /proc /dev; do timeout 60 tidemark info $x; done
+  /proc: cannot be read: proc, sys and dev are not searched
+  /dev: cannot be read: proc, sys and dev are not searched
+  [2]

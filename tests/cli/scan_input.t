@@ -48,6 +48,21 @@ A pipe in a folder is not opened: nobody may ever write to it.
   d/pipe.cpp  is not a regular file
   No buffer was read in e: no source could be read; the list below says why.
 
+A scan stays on the file system of the path that was named, also where a link leads elsewhere: /proc has no end. It
+does not enter proc, sys and dev themselves.
+
+  $ mkdir w; cp $S w; ln -s /proc w/p; ln -s /proc/version w/version.py; ln -s . w/again; ln -s factory.cpp w/same.cpp
+  $ timeout 60 tidemark scan w | sed -n '1,2p; /not read/,$p'
+  Scanned        1 file, 980 B: 1 parsed whole, 0 in part, 0 skipped without the names that matter, 2 refused
+  Found          5 buffers in 2 programs, 0 kernels
+  not read      why
+  w/p           proc, sys and dev have no sources and are not scanned
+  w/version.py  is on another file system: name it to scan it as well
+  $ for x in /proc /proc/self /dev; do timeout 60 tidemark scan $x; done; rm -r w
+  tidemark scan: /proc: proc, sys and dev have no sources and are not scanned
+  tidemark scan: /proc/self: proc, sys and dev have no sources and are not scanned
+  tidemark scan: /dev: proc, sys and dev have no sources and are not scanned
+
 Of a file that is refused, the places are counted.
 
   $ python3 - <<'END'
