@@ -542,8 +542,7 @@ static void put_result(const struct tdm_replay *replay, const struct tdm_event *
 {
 	if (results == NULL)
 		return;
-	tdm_buf_add(results, event->name.ptr, event->name.len);
-	clean(results->data + results->len - event->name.len, event->name.len);
+	tdm_buf_shown(results, event->name);
 	if (!placed)
 		tdm_buf_puts(results, " none\n");
 	else if (replay->is_device)
