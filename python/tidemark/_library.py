@@ -175,8 +175,8 @@ def call(name: str, *arguments: Any) -> int:
 
 
 def encode(text: str) -> bytes:
-    """Encodes a text for C: up to the first NUL, with any bytes that a file name may contain."""
-    return text.encode("utf-8", "surrogateescape").partition(b"\0")[0]
+    """Encodes a text for C: up to the first NUL. Half of a surrogate pair becomes its escape, such as \\udcff."""
+    return text.encode("utf-8", "backslashreplace").partition(b"\0")[0]
 
 
 def decode(text: bytes | None) -> str:

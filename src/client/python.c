@@ -30,7 +30,7 @@
  */
 
 /* The longest strings that fit in a frame. */
-enum { NAME_MAX_KEPT = 96, FILE_MAX_KEPT = TDM_LEDGER_TEXT_MAX - NAME_MAX_KEPT - 16 };
+enum { ESCAPE = 6, NAME_MAX_KEPT = 96, FILE_MAX_KEPT = TDM_LEDGER_TEXT_MAX - NAME_MAX_KEPT - 16 };
 
 /* Python frames, innermost first. Frames in the same group belong to one call of the interpreter's C function. */
 struct frames {
@@ -169,6 +169,16 @@ static bool choose_part(struct reading *r, struct text *text, uintptr_t address,
 	return true;
 }
 
+/* Writes the escape of half a surrogate pair, such as "\udcff": file names in another encoding have these. */
+static char *put_half(char *end, uint32_t c)
+{
+	*end++ = '\\';
+	*end++ = 'u';
+	for (int shift = 12; shift >= 0; shift -= 4)
+		*end++ = "0123456789abcdef"[c >> shift & 15];
+	return end;
+}
+
 /* Returns the string in UTF-8, at most its last `max` bytes. */
 static const char *encode(struct text *text, size_t max)
 {
@@ -182,8 +192,14 @@ static const char *encode(struct text *text, size_t max)
 	for (uint32_t i = plain; i < text->length; i++) {
 		uint32_t c = 0;
 		memcpy(&c, text->raw + (size_t)i * text->width, text->width);
-		if (c >= 0xd800 && c < 0xe000)
-			c = '?'; /* half of a surrogate pair, as in file names in another encoding */
+		bool is_half = c >= 0xd800 && c < 0xe000;
+		size_t others = (size_t)(text->length - i - 1) * 4,
+		       room = sizeof text->bytes - (size_t)(end - text->bytes);
+		if (is_half && room - others > ESCAPE) {
+			end = put_half(end, c);
+			continue;
+		}
+		c = is_half ? '?' : c;
 		int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
 		*end++ = (char)(more != 0 ? first[more] | (c >> 6 * more & 0x3f) : c);
 		while (more-- > 0)

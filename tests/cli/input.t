@@ -209,3 +209,43 @@ Names of files and buffers may have any bytes; messages and results are printabl
          32  992 B  a??b (32 B)   end of region
   $ cp odd.trace $'odd\e.trace'; tidemark simulate $'odd\e.trace' | head -1
   Trace          odd?.trace: 2 requests, 1 buffer live at the end
+
+proc, sys and dev are not walked through: their files may have no end, or block.
+
+  $ for x in /proc /dev; do timeout 60 tidemark info $x; done
+  /proc: cannot be read: proc, sys and dev are not searched
+  /dev: cannot be read: proc, sys and dev are not searched
+  [2]
+
+Bidirectional controls in texts of unknown origin are shown as escapes.
+
+  $ python3 - <<'END'
+  > for new, old, words in (("b.log", "t.log", ["MODEL_CREATION", "(default)"]), ("b.trace", "m.trace", ["w."])):
+  >     text = open(old).read()
+  >     for word in words:
+  >         text = text.replace(word, word[:3] + "\u202e\u2066" + word[3:])
+  >     open(new, "w").write(text)
+  > END
+  $ cat > turned <<'.'
+  > import re, sys
+  > text = sys.stdin.buffer.read()
+  > raw = re.findall(rb"\xd8\x9c|\xe2\x80[\x8e\x8f\xaa-\xae]|\xe2\x81[\xa6-\xa9]", text)
+  > print(b"\\u202e" in text, len(raw))
+  > .
+  $ for o in "" --json --print "--chart peak"; do (IFS=' '; tidemark phases b.log $o) | python3 turned; done
+  True 0
+  True 0
+  True 0
+  True 0
+  $ tidemark simulate --trace b.trace --results | python3 turned
+  True 0
+  $ tidemark report b.log 2>&1 | python3 turned; tidemark info b.log | python3 turned
+  True 0
+  True 0
+  $ tidemark phases --chart peak --output b.svg b.log > out; python3 turned < b.svg
+  tidemark phases: the chart is in b.svg
+  True 0
+  $ for c in info simulate log; do tidemark $c $'\u202e' 2>&1 | python3 turned; done
+  True 0
+  True 0
+  True 0

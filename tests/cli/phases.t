@@ -477,3 +477,15 @@ Ledgers: of a process, or by path. A mark has no peak.
     Whether it fits is not known: the peak is not known.
   $ tidemark phases --print shm/*/* 2>&1 | sed -E 's/\([0-9]+\)/(PID)/'
   tidemark phases: tracked (PID), marks are left out: a mark has no peak
+
+A report's folder may contain anything under the name of its database.
+
+  $ mkdir folder; mkfifo folder/db.sqlite; timeout 60 tidemark phases folder
+  tidemark phases: folder: Is a directory
+  [2]
+  $ timeout 60 tidemark phases --capture A=folder; timeout 60 tidemark simulate --trace folder
+  tidemark phases: folder: Is a directory
+  tidemark simulate: cannot read folder: Is a directory
+  [2]
+  $ rm folder/db.sqlite; mkdir folder/db.sqlite; tidemark phases folder; rm -r folder
+  tidemark phases: folder: Is a directory

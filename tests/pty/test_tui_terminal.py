@@ -218,6 +218,51 @@ class Odd(unittest.TestCase):
             s.wait_for("MEMORY")
 
 
+class Large(unittest.TestCase):
+    """A terminal may claim any size: what is drawn and kept has a limit."""
+
+    SIZES = ((20000, 20000), (32768, 32768), (65535, 65535), (65535, 1), (1, 65535), (40000, 120), (40, 40000))
+
+    def is_bounded(self, s):
+        with open(f"/proc/{s.pid}/status", encoding="ascii") as file:
+            kib = int(re.search(r"VmHWM:\s+(\d+) kB", file.read()).group(1))
+        self.assertLess(kib, 1 << 20)
+
+    def test_from_the_start(self):
+        for rows, cols in self.SIZES:
+            with start(rows=rows, cols=cols) as s:
+                if rows > 30 and cols > 100:
+                    s.wait_for("1000 anna")
+                else:
+                    s.wait(lambda text: text.strip(), "anything")
+                self.is_bounded(s)
+                s.send("q")
+                self.assertEqual(s.wait_end(), 0, (rows, cols))
+
+    def test_later(self):
+        with start() as s:
+            for rows, cols in self.SIZES:
+                s.wait_for("1000 anna")
+                s.resize(rows, cols)
+                s.read_for(0.3)
+                self.assertIsNone(s.ended(), (rows, cols))
+                self.is_bounded(s)
+                s.screen.reset()
+                s.resize(30, 110)
+            s.wait_for("1000 anna")
+            s.send("q")
+            self.assertEqual(s.wait_end(), 0)
+
+    def test_a_terminal_that_wraps_at_once(self):
+        """Without the glitch of most terminals, a character in the last column moves the cursor to the next line."""
+        with start(rows=40, cols=5000, term="ansi") as s:
+            s.wait_for("1000 anna")
+            s.send("4")
+            s.wait_for("RESERVED")
+            s.send("q")
+            self.assertEqual(s.wait_end(), 0)
+
+
 class Signals(unittest.TestCase):
     def setUp(self):
         self.child = subprocess.Popen(["/bin/sleep", "1000"])

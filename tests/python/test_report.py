@@ -186,6 +186,12 @@ class Reports(unittest.TestCase):
         self.assertNotEqual(tidemark.name("encoder.1.weight"), number)
         self.assertNotEqual(tidemark.name("Gewichte \N{GREEK SMALL LETTER ALPHA} \udcff"), 0)
 
+    def test_names_with_lone_surrogates(self):
+        """No encoding has half of a character: it is written as Python writes it."""
+        for text in ("half \udcff", "half \ud83d and more", "\udc00"):
+            self.assertNotEqual(tidemark.name(text), 0)
+            self.assertTrue(self.in_ledger(ascii(text)[1:-1].encode()), ascii(text))
+
     def test_programs_and_phases(self):
         self.assertEqual(tidemark.phase("LOAD").code, 0)
         with tidemark.phase("FORWARD"), tidemark.program("matmul") as outer:

@@ -580,14 +580,13 @@ static void put_result(const struct tdm_replay *replay, const struct tdm_event *
 {
 	if (results == NULL)
 		return;
-	size_t len = event->name.len;
-	tdm_buf_add(results, event->name.ptr, len);
-	char *name = results->data + results->len - len;
-	clean(name, len);
+	size_t start = results->len;
+	tdm_buf_shown(results, event->name);
+	size_t len = results->len - start;
 	if (live->failed) {
 		tdm_buf_puts(results, " none\n");
 	} else if (live->blocks != NULL) {
-		char *copy = tdm_strndup(name, len);
+		char *copy = tdm_strndup(results->data + start, len);
 		results->len -= len;
 		tdm_replay_mesh_put(live, (struct tdm_str){ copy, len }, request->bytes_per_bank, results);
 		free(copy);

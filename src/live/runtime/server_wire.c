@@ -302,14 +302,8 @@ int tdm_server_ask(const char *path, const char *question, struct tdm_buf *out)
 	size_t len = strlen(words);
 	int err = send(fd, words, len, MSG_NOSIGNAL) == (ssize_t)len ? read_answer(fd, &answer) : -EPROTO;
 	close(fd);
-	for (size_t i = 0, used; i < answer.len && err == 0; i += used) {
-		used = tdm_str_printable(answer.data + i, tdm_min(answer.len - i, TDM_UTF8_MAX));
-		if (used == 0 && answer.data[i] != '\n')
-			answer.data[i] = '?';
-		used += used == 0;
-	}
 	if (err == 0)
-		tdm_buf_add(out, answer.data, answer.len);
+		tdm_buf_lines(out, tdm_buf_str(&answer));
 	free(words);
 	tdm_buf_done(&answer);
 	return err;

@@ -23,6 +23,7 @@
 #include <term.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/term.h"
 
 enum {
@@ -251,6 +252,18 @@ static void use_mouse(bool wanted)
 	terminal.has_mouse = wanted;
 }
 
+/* Fits ncurses and the canvas to the terminal. ncurses keeps three copies of every cell and counts them in 16 bits, so
+ * a terminal larger than the largest canvas counts as one row and one column larger: nothing is drawn in the last
+ * column of ncurses, where it would expect the terminal to begin a new line. */
+static void fit(struct tdm_canvas *canvas)
+{
+	struct winsize size;
+	if (ioctl(OUT, TIOCGWINSZ, &size) == 0 && size.ws_row != 0 && size.ws_col != 0)
+		resizeterm((int)tdm_min(size.ws_row, TDM_CANVAS_ROWS_MAX + 1),
+			(int)tdm_min(size.ws_col, TDM_CANVAS_COLS_MAX + 1));
+	tdm_canvas_resize(canvas, LINES, COLS);
+}
+
 int tdm_terminal_open(struct tdm_canvas *canvas, struct tdm_diag *diag)
 {
 	if (pipe2(terminal.pipe, O_CLOEXEC | O_NONBLOCK) != 0)
@@ -261,7 +274,7 @@ int tdm_terminal_open(struct tdm_canvas *canvas, struct tdm_diag *diag)
 	guard_signals(true);
 	tdm_before_out_of_memory(give_back);
 	int err = check_terminal(diag);
-	use_tioctl(TRUE); /* use the terminal's size and ignore LINES and COLUMNS */
+	use_env(FALSE); /* ncurses begins with terminfo's size, which is small; fit() sets the terminal's */
 	SCREEN *screen = err == 0 && tcgetattr(OUT, &terminal.settings) == 0 ? newterm(NULL, stdout, stdin) : NULL;
 	if (screen == NULL) {
 		end_guard();
@@ -292,7 +305,7 @@ int tdm_terminal_open(struct tdm_canvas *canvas, struct tdm_diag *diag)
 		if (leave[i] != NULL)
 			tputs(leave[i], 1, collect);
 	terminal.armed = 1;
-	tdm_canvas_resize(canvas, LINES, COLS);
+	fit(canvas);
 	return 0;
 }
 
@@ -340,7 +353,6 @@ static void stop(void)
 bool tdm_terminal_signals(struct tdm_canvas *canvas)
 {
 	char drained[64];
-	struct winsize size;
 	while (read(terminal.pipe[0], drained, sizeof drained) > 0)
 		;
 	bool has_stopped = terminal.stop != 0;
@@ -357,10 +369,8 @@ bool tdm_terminal_signals(struct tdm_canvas *canvas)
 			send_mouse_mode(true);
 	}
 	if (is_back || is_resized) {
-		if (ioctl(OUT, TIOCGWINSZ, &size) == 0 && size.ws_row != 0 && size.ws_col != 0)
-			resizeterm(size.ws_row, size.ws_col);
+		fit(canvas);
 		tdm_terminal_redraw();
-		tdm_canvas_resize(canvas, LINES, COLS);
 	}
 	return terminal.end == 0;
 }

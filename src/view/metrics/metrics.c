@@ -193,11 +193,14 @@ void tdm_metrics_label(struct tdm_buf *labels, const char *name, const char *val
 	size_t cap = TDM_METRIC_LABEL_MAX - (is_cut ? strlen(TDM_METRIC_CUT) : 0);
 	tdm_buf_printf(labels, "%s%s=\"", labels->len != 0 ? "," : "", name);
 	while (left != 0) {
-		size_t len = tdm_str_utf8(value, left), out = len != 0 ? len : 3;
+		struct tdm_glyph glyph = tdm_str_glyph(value, left);
+		size_t len = tdm_str_utf8(value, left), out = len == 0 ? 3 : glyph.ch == 0 ? glyph.len : len;
 		if (out > cap - shown)
 			break;
 		if (len == 0)
 			tdm_buf_puts(labels, "\xef\xbf\xbd");
+		else if (glyph.ch == 0)
+			tdm_buf_printf(labels, "\\%s", glyph.text);
 		else
 			put_escaped(labels, value, len, "\"\\");
 		shown += out;
