@@ -684,7 +684,7 @@ static void archive_piece(struct tdm_timer *timer)
 }
 
 /* A client's ledger cannot grow: an ended client's ledger gives way. */
-static bool make_room(void *context)
+static bool give_way(void *context)
 {
 	enum { ROOM_BYTES = 16 << 20 }; /* bytes to copy while clients wait */
 	struct tdm_server *server = context;
@@ -709,7 +709,7 @@ static void start_archive(struct tdm_server *server)
 	server->archive = tdm_archive_new(&limits);
 	server->archiving = (struct tdm_timer){ .ready = archive_piece };
 	tdm_archive_find(server->archive);
-	server->clients.make_room = make_room;
+	server->clients.make_room = give_way;
 	tdm_loop_start(server->loop, &server->archiving, 0);
 }
 
