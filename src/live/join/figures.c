@@ -116,7 +116,9 @@ static void learn_part(const struct tdm_state *state, const struct tdm_part *par
 	const bool knows[2] = { part->ledger != NULL, part->has_slot };
 	bool is_unseen = knows[LEDGERS] && tdm_fold_is_unseen(part->owner, kind);
 	const uint64_t bytes = knows[LEDGERS] ? ledger_bytes(part, kind) : 0;
-	const uint64_t held[2] = { is_unseen ? TDM_BYTES_UNKNOWN : bytes != TDM_BYTES_UNKNOWN ? bytes : 0,
+	const uint64_t held[2] = { is_unseen                    ? TDM_BYTES_UNKNOWN
+				   : bytes != TDM_BYTES_UNKNOWN ? bytes
+								: 0,
 		knows[REGION] && know->has[REGION] ? part->metal.of[kind] : 0 };
 	know->has[LEDGERS] |= knows[LEDGERS];
 	know->is_foreign |= held[LEDGERS] != 0 && !knows[REGION] && region != NULL &&
