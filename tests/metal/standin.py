@@ -42,6 +42,12 @@ def dump(directory, *options):
     return json.loads(tidemark("dump", "--json", "--dir", directory, *options))["dump"]["processes"]
 
 
+def ledger_of(process):
+    """The beginning of a process's ledger, which has everything in these tests; the file is much longer, and empty there."""
+    with open(process["ledger"], "rb") as file:
+        return file.read(16 << 20)
+
+
 def facts_of(text, word="buffer"):
     """The lines of a program that begin with `word`, as dictionaries of numbers."""
     return [dict((key, int(value)) for key, value in re.findall(r"(\w+)=(\d+)", line))

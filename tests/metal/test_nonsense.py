@@ -3,12 +3,11 @@
 import concurrent.futures
 import json
 import os
-import pathlib
 import subprocess
 import unittest
 
-from standin import (BIN, PRELOAD, PROGRAMS, RELEASES, SANITIZE, STANDIN, Case, Running, as_printed, as_seen, dump, environment, facts_of,
-                     is_of_runtime, symbols_of)
+from standin import (BIN, PRELOAD, PROGRAMS, RELEASES, SANITIZE, STANDIN, Case, Running, as_printed, as_seen, dump,
+                     environment, facts_of, is_of_runtime, ledger_of, symbols_of)
 
 
 def is_of_interest(symbol):
@@ -48,7 +47,7 @@ class Missing(Case):
         env = dict(environment(release, ledgers), LD_LIBRARY_PATH=folder)
         with Running([PROGRAMS, "mesh", "1", "2"], env) as running:
             process = [p for p in dump(ledgers) if p["pid"] == running.process.pid]
-            content = pathlib.Path(process[0]["ledger"]).read_bytes() if process else b""
+            content = ledger_of(process[0]) if process else b""
             look(dict(os.environ, TIDEMARK_DIR=ledgers), str(running.process.pid))
             code, _, err = running.finish()
         self.assertEqual((code, err), (0, ""), hidden)

@@ -1,10 +1,9 @@
 """Circular buffers and the other memory of programs."""
 
 import os
-import pathlib
 import unittest
 
-from standin import PROGRAMS, RELEASES, Case, dump, facts_of
+from standin import PROGRAMS, RELEASES, Case, dump, facts_of, ledger_of
 
 
 def circular(process, device=0):
@@ -119,7 +118,7 @@ class Programs(Case):
                 running, text, seen = self.look(release, PROGRAMS, "refused_meanwhile")
                 self.assertEqual(text.count("refused: Out of Memory"), 1)
                 self.assertEqual(kind_of(seen, "dram")["out_of_memory"], 1)
-                self.assertNotIn(b"for another reason", pathlib.Path(seen["ledger"]).read_bytes())
+                self.assertNotIn(b"for another reason", ledger_of(seen))
                 self.assertEqual(running.finish()[0], 0)
 
     def test_a_refused_program_that_is_launched_again(self):
@@ -146,7 +145,7 @@ class Programs(Case):
                 for device in seen["devices"]:
                     self.assertEqual({k["kind"]: k["out_of_memory"] for k in device["kinds"] if k["out_of_memory"]}, {})
                 self.assertIn(b"metal: the runtime refused a buffer for another reason than lack of memory",
-                              pathlib.Path(seen["ledger"]).read_bytes())
+                              ledger_of(seen))
                 self.assertEqual(running.finish()[0], 0)
 
 
