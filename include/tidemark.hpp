@@ -195,8 +195,11 @@ class Buffer
 	// A per-core L1 buffer: an address of its own on each core of its ranges, row by row in each range.
 	Buffer &per_core(std::vector<std::uint64_t> addresses) noexcept
 	{
+		const std::uint32_t flag = TIDEMARK_PER_CORE, unknown = TIDEMARK_NO_ADDRESS;
 		core_addresses_ = std::move(addresses);
-		raw_.flags |= TIDEMARK_PER_CORE;
+		raw_.flags |= flag;
+		if (!core_addresses_.empty())
+			raw_.flags &= ~unknown;
 		return *this;
 	}
 	// Marks the memory as globally allocated or borrowed: its bytes are not counted.

@@ -48,7 +48,7 @@ class Buffer(ctypes.Structure):
                 ("holding", ctypes.c_uint32), ("page_size", ctypes.c_uint32), ("cores", ctypes.c_uint32),
                 ("name", ctypes.c_uint32), ("range_count", ctypes.c_uint32), ("ranges", ctypes.POINTER(CoreRange)),
                 ("frames", ctypes.POINTER(ctypes.c_uint64)), ("frame_count", ctypes.c_uint32),
-                ("reserved", ctypes.c_uint32)]
+                ("reserved", ctypes.c_uint32), ("core_addresses", ctypes.POINTER(ctypes.c_uint64))]
 
 
 class Usage(ctypes.Structure):
@@ -71,6 +71,7 @@ class Segment(ctypes.Structure):
 
 VIEW = 1
 NO_ADDRESS = 2
+PER_CORE = 128
 FRAME_TEXT = 1 << 63  # marks a frame that is the number of a text
 
 _int, _u32, _u64, _size, _text = ctypes.c_int, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_size_t, ctypes.c_char_p

@@ -503,6 +503,11 @@ static bool learn(struct tdm_metal_allocator *new)
 			new->asked = NULL;
 		new->ask = new->asked != NULL ? new->runtime->view : (struct tdm_metal_allocator_ask){ 0 };
 	}
+	/* The runtime reads the variable in the same way. */
+	const char *mode = getenv("TT_METAL_ALLOCATOR_MODE_HYBRID");
+	new->is_hybrid = mode != NULL &&mode[0] == '1';
+	new->is_of_chip = shape_of(new->runtime, new->device) == SHAPE_DEVICE;
+	new->has_bare_l1 = false;
 	if (ask_banks(new))
 		return true;
 	free(new->chips);
@@ -695,7 +700,12 @@ static bool add_up(uint32_t chip, uint32_t kind, struct tdm_metal_statistics *su
 			if (!each->has_statistics || asking_of(each) != TDM_METAL_ASKED)
 				return false;
 			const struct tdm_metal_statistics *said = &each->said[kind];
-			sum->allocated += said->allocated;
+			/* In the hybrid mode, a chip's own allocator has mirrors of the mesh's L1 buffers. Buffers of
+			 * the chip alone cannot be told apart from them. */
+			bool has_mirrors = each->is_hybrid && each->is_of_chip && kind == TIDEMARK_L1;
+			if (has_mirrors && __atomic_load_n(&each->has_bare_l1, __ATOMIC_RELAXED))
+				return false;
+			sum->allocated += has_mirrors ? 0 : said->allocated;
 			sum->free = said->free < sum->free ? said->free : sum->free;
 			sum->largest = said->largest < sum->largest ? said->largest : sum->largest;
 		}

@@ -197,6 +197,20 @@ static inline uint64_t id_of(const struct tdm_metal_allocator *allocator, uint32
 	return allocator->number << TDM_METAL_ID_BITS | address;
 }
 
+static bool is_per_core(const struct tdm_metal_allocator *allocator, const struct sight *sight, const void *buffer)
+{
+	const struct tdm_metal_ask *functions = &allocator->runtime->ask;
+	return allocator->is_hybrid && sight->kind == TIDEMARK_L1 && functions->is_per_core != NULL &&
+	       functions->is_per_core(buffer);
+}
+
+/* Two per-core buffers may have the same address, so their ids are made of the addresses of their objects. */
+static inline uint64_t id_of_object(const struct tdm_metal_allocator *allocator, const void *buffer)
+{
+	const uint64_t mark = UINT64_C(1) << (TDM_METAL_ID_BITS - 1);
+	return allocator->number << TDM_METAL_ID_BITS | mark | ((uintptr_t)buffer >> 4 & (mark - 1));
+}
+
 /*
  * Reports.
  */
@@ -273,6 +287,25 @@ static __attribute__((cold, noinline)) uint64_t taken_by_said_step(
 	return is_possible ? tdm_metal_round_up(bytes, allocator->said_step) : 0;
 }
 
+/* In the hybrid mode, the L1 allocator pads every page to its step, which a function reports. */
+static __attribute__((cold, noinline)) uint64_t pad_pages(
+	const struct tdm_metal_allocator *allocator, const void *buffer, uint64_t bytes)
+{
+	const struct tdm_metal_ask *functions = &allocator->runtime->ask;
+	uint64_t page = functions->buffer_aligned_page != NULL ? functions->buffer_aligned_page(buffer) : 0;
+	if (page == 0 || page > bytes || allocator->said_step == 0)
+		return bytes;
+	uint64_t pages = bytes / page, each = tdm_metal_round_up(page, allocator->said_step);
+	return pages <= TDM_METAL_BYTES_MAX / each ? pages * each : bytes;
+}
+
+static inline uint64_t padded(
+	const struct tdm_metal_allocator *allocator, const void *buffer, uint32_t kind, uint64_t bytes)
+{
+	bool is_padded = __builtin_expect(allocator->is_hybrid, 0) && kind == TIDEMARK_L1;
+	return is_padded && bytes <= TDM_METAL_BYTES_MAX ? pad_pages(allocator, buffer, bytes) : bytes;
+}
+
 /* The bytes that a buffer has taken in each bank; 0 if unknown. */
 static inline uint64_t taken(
 	struct tdm_metal_allocator *allocator, const void *buffer, uint32_t kind, const struct measure *measure)
@@ -283,15 +316,60 @@ static inline uint64_t taken(
 	uint64_t bytes = is_formula ? per_bank(allocator, buffer, kind) : functions->buffer_per_bank(buffer);
 	uint64_t seen = measure->is_on ? end_measure(allocator, kind, measure) : 0;
 	if (__builtin_expect(seen != 0, 0)) {
-		tdm_metal_step_judge(step, bytes, seen);
+		tdm_metal_step_judge(step, padded(allocator, buffer, kind, bytes), seen);
 		if (is_formula)
 			tdm_metal_judge(&allocator->formula, step->low <= step->high);
 		return seen;
 	}
 	if (bytes > TDM_METAL_BYTES_MAX || (is_formula && !tdm_metal_is_proven(&allocator->formula)))
 		return is_formula ? 0 : bytes;
+	bytes = padded(allocator, buffer, kind, bytes);
 	uint64_t result = tdm_metal_step_apply(step, bytes);
 	return __builtin_expect(result != 0, 1) ? result : taken_by_said_step(allocator, kind, bytes);
+}
+
+/* In the hybrid mode, the runtime's arithmetic can wrap: it then places a buffer outside L1. */
+static void remark_wrap(void)
+{
+	tdm_metal_remark_once("metal: a fault of the runtime: in the hybrid allocator mode, it placed an L1 buffer "
+			      "outside L1, because a subtraction wrapped; later L1 buffers may overlap");
+}
+
+/* Adds what is known about a per-core buffer. The rest of `new` is that of a lockstep buffer. */
+static __attribute__((cold, noinline)) void report_per_core(
+	struct tdm_metal_allocator *allocator, const void *buffer, struct tidemark_buffer *new)
+{
+	struct tdm_metal_per_core found;
+	bool is_known = tdm_metal_per_core_read(allocator->runtime, buffer, new->cores, &found);
+	new->id = id_of_object(allocator, buffer);
+	new->banks = new->cores;
+	if (!is_known)
+		tdm_metal_remark_once("metal: the cores of some per-core buffers are not known: functions are missing, "
+				      "or what they return is not understood");
+	/* Without its size, the buffer counts with the requested one, like any other. */
+	if (is_known && (new->flags &TIDEMARK_ESTIMATED) == 0) {
+		new->flags |= TIDEMARK_PER_CORE;
+		new->ranges = found.ranges;
+		new->range_count = found.range_count;
+		new->core_addresses = !found.is_outside ? found.addresses : NULL;
+	}
+	if (is_known && found.is_outside)
+		remark_wrap();
+	if (!is_known || found.is_outside)
+		new->flags |= TIDEMARK_NO_ADDRESS;
+	for (size_t i = 0; i < allocator->chip_count; i++) {
+		new->device = allocator->chips[i];
+		tidemark_alloc(new);
+	}
+}
+
+static bool is_outside_l1(const struct tdm_metal_allocator *allocator, uint32_t kind, uint64_t address)
+{
+	bool is_outside = address > UINT32_MAX || (allocator->l1_end != 0 && address >= allocator->l1_end);
+	if (!allocator->is_hybrid || kind != TIDEMARK_L1 || !is_outside)
+		return false;
+	remark_wrap();
+	return true;
 }
 
 static void report(struct tdm_metal_allocator *allocator, const struct sight *sight, const void *buffer,
@@ -316,6 +394,11 @@ static void report(struct tdm_metal_allocator *allocator, const struct sight *si
 				"metal: bytes per bank are not known of some buffers: functions are missing, "
 				"or what the allocator takes does not follow from them");
 	}
+	bool is_wrapped = is_outside_l1(allocator, new.kind, address);
+	if (is_wrapped) {
+		new.flags |= TIDEMARK_NO_ADDRESS;
+		new.address = 0;
+	}
 	new.page_size = page_size <= UINT32_MAX ? (uint32_t)page_size : 0;
 	new.cores = cores >> 32 & 1 ? (uint32_t)cores : 0;
 	if (new.bytes > TDM_METAL_BYTES_MAX || new.bytes_per_bank > TDM_METAL_BYTES_MAX ||
@@ -323,6 +406,13 @@ static void report(struct tdm_metal_allocator *allocator, const struct sight *si
 		tdm_metal_distrust(runtime, TDM_REMARK_UNSEEN "the runtime gives impossible figures of one");
 		return;
 	}
+	if (is_per_core(allocator, sight, buffer)) {
+		report_per_core(allocator, buffer, &new);
+		tdm_metal_allocator_used(allocator);
+		return;
+	}
+	if (allocator->is_hybrid && allocator->is_of_chip && new.kind == TIDEMARK_L1)
+		__atomic_store_n(&allocator->has_bare_l1, true, __ATOMIC_RELAXED);
 	if (new.cores != 0 && new.kind != TIDEMARK_DRAM &&new.kind != TIDEMARK_TRACE) {
 		new.range_count = tdm_metal_buffer_cores(runtime, buffer, new.cores, ranges);
 		new.ranges = new.range_count != 0 ? ranges : NULL;
@@ -349,8 +439,10 @@ static struct tdm_metal_allocator *report_release(
 		return NULL;
 	uint32_t address = runtime->ask.buffer_address(buffer);
 	uint32_t kind = kind_at(&sight, allocator, address);
+	uint64_t id =
+		is_per_core(allocator, &sight, buffer) ? id_of_object(allocator, buffer) : id_of(allocator, address);
 	for (size_t i = 0; i < allocator->chip_count; i++)
-		tidemark_free(allocator->chips[i], kind, id_of(allocator, address));
+		tidemark_free(allocator->chips[i], kind, id);
 	return allocator;
 }
 
@@ -421,6 +513,9 @@ static __attribute__((cold, noinline)) void note_failure(
 	uint64_t each = per_bank(allocator, attempt->buffer, kind); /* bytes in each bank; 0 if unknown */
 	if (!tdm_metal_is_on(allocator->runtime))
 		return;
+	if (is_per_core(allocator, &attempt->sight, attempt->buffer))
+		tdm_metal_remark_once("metal: a per-core buffer could not be allocated; what it had taken on other "
+				      "cores before stays allocated until the device is closed, and is not counted");
 	bool is_memory;
 	if (is_locked) {
 		bool has_said = allocator->has_statistics && kind < TDM_METAL_KINDS && each != 0;

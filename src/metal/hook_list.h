@@ -293,6 +293,12 @@ struct tdm_metal_core { /* CoreCoord */
 	X(buffer_distribution, const void *, (const void *buffer), "v0.59", NULL, BUFFERS, false, \
 		"Buffer::buffer_distribution_spec", "which cores a buffer is on, certainly", \
 		TDM_K "6Buffer24buffer_distribution_specEv") \
+	X(is_per_core, bool, (const void *buffer), "v0.78", NULL, BUFFERS, false, "is_per_core_allocation", \
+		"which buffers have an address of their own on each core, in the hybrid allocator mode", \
+		TDM_P "12experimental19per_core_allocation22is_per_core_allocationERKNS0_6BufferE") \
+	X(per_core_addresses, const void *, (const void *buffer), "v0.78", NULL, BUFFERS, false, \
+		"get_per_core_addresses", "these addresses", \
+		TDM_P "12experimental19per_core_allocation22get_per_core_addressesERKNS0_6BufferE") \
 	X(num_banks, uint32_t, (const void *allocator, const void *kind), "v0.66", NULL, DEVICES, true, \
 		"AllocatorImpl::get_num_banks", "banks", TDM_K "13AllocatorImpl13get_num_banksERKNS0_10BufferTypeE") \
 	X(bank_size, uint64_t, (const void *allocator, const void *kind), "v0.66", NULL, DEVICES, true, \

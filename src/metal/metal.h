@@ -289,6 +289,18 @@ size_t tdm_metal_chips(struct tdm_metal_runtime *runtime, const void *device, ui
 
 /* Maximum number of chips on one host; a ledger has room for fewer. The limit is low because lists of chips are on
  * the stack, and a program's threads may have stacks of 16 KiB. */
+enum { TDM_METAL_CORES_MAX = 256 };
+/* Where a per-core buffer is. */
+struct tdm_metal_per_core {
+	bool is_outside; /* an address is beyond 32 bits: a fault of the runtime */
+	uint32_t range_count;
+	struct tidemark_core_range ranges[TDM_METAL_RANGES_MAX];
+	uint64_t addresses[TDM_METAL_CORES_MAX]; /* on each core of the ranges, row by row */
+};
+/* False if the cores and their addresses are not known. */
+bool tdm_metal_per_core_read(
+	const struct tdm_metal_runtime *runtime, const void *buffer, uint32_t cores, struct tdm_metal_per_core *found);
+
 enum { TDM_METAL_CHIPS_MAX = 256 };
 
 /*
@@ -327,6 +339,9 @@ struct tdm_metal_allocator {
 	uint32_t *chips;
 	uint32_t banks[TDM_METAL_KINDS];
 	struct tdm_metal_step steps[TDM_METAL_KINDS];
+	bool is_hybrid;                     /* opened in the hybrid allocator mode */
+	bool is_of_chip;                    /* the device is a single chip, not a mesh */
+	bool has_bare_l1;                   /* lockstep L1 buffers were made on the chip alone */
 	bool has_banks;                     /* `banks` is from the allocator; otherwise from the chip */
 	struct tdm_metal_judgement formula; /* whether our formula yields a buffer's real size */
 	uint32_t said_step;                 /* the step reported by a function; 0 if there is none */

@@ -408,7 +408,7 @@ Per-core buffers: each counts for its own cores only, and two may have one addre
       [..................................................................--......]
       4 KiB used in each bank by 1 buffer, 1020 KiB free
       largest hole 926.34 KiB, fragmentation 9.2%
-      without 3 per-core buffers, 12 KiB on their cores; --core X,Y shows one core with them
+      without 3 per-core buffers, 12 KiB on their cores: 'tidemark dump --map --core X,Y' shows one core with them
                 Hole      Bytes  Below                         Above
              0x186a0  926.34KiB  end of the region             activations
             0x101000   93.66KiB  activations                   end of the region
@@ -440,8 +440,12 @@ Per-core buffers: each counts for its own cores only, and two may have one addre
   > m = json.load(sys.stdin)["dump"]["map"][0]
   > print(m["core"], m["regions"][0]["used_bytes"], m["l1"]["lowest_l1"], m["cores"]["rows"][0][:3], m["cores"]["rows"][1][:3])'
   (1,1) 6144 1048576 [8192, 8192, 4096] [6144, 6144, 4096]
+  $ tidemark dump --chart bank --kind l1 --ascii | grep 'One bank'
+  One bank of l1: 4 KiB of 1 MiB used, the largest hole has 926.34 KiB; without 3
+  $ tidemark dump --chart bank --kind l1 --ascii --core 0,0 | grep 'One bank'
+  One bank of l1: 8 KiB of 1 MiB used, the largest hole has 926.34 KiB
   $ tidemark dump --core 1,1
-  tidemark dump: --core is for --map
+  tidemark dump: --core is for --map and for --chart bank
   tidemark dump: see 'tidemark dump --help'
   [2]
   $ tidemark dump --map --core 1

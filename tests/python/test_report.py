@@ -66,6 +66,15 @@ class Reports(unittest.TestCase):
         self.assertEqual((held.bytes, held.buffers), (0, 1))
         self.assertEqual(tidemark.free(Kind.CB, 1, device=self.device), 0)
 
+    def test_a_per_core_buffer_counts_for_its_cores(self):
+        details = {"device": self.device, "bytes_per_bank": 1024, "ranges": [(0, 0, 1, 0), (3, 3, 3, 3)]}
+        self.assertEqual(tidemark.alloc(Kind.L1, 1, 100, core_addresses=[64, 128, 64], **details), 0)
+        held = tidemark.usage(Kind.L1, device=self.device)
+        self.assertEqual((held.bytes, held.bank_bytes, held.buffers), (3072, 0, 1))
+        self.assertEqual(tidemark.free(Kind.L1, 1, device=self.device), 0)
+        for wrong in ([64], [64, 128, 64, 1], [64, 128, -1], [64, 128, 2 ** 64]):
+            self.assertEqual(tidemark.alloc(Kind.L1, 1, 100, core_addresses=wrong, **details), -EINVAL, wrong)
+
     def test_buffer_in_a_with_statement(self):
         with tidemark.buffer(Kind.TRACE, 5, 1024, device=self.device) as b:
             self.assertEqual((b.kind, b.id, b.bytes, b.device), (Kind.TRACE, 5, 1024, self.device))

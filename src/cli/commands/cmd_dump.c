@@ -148,8 +148,8 @@ static int cmd_dump_run(struct tdm_args *args)
 	has_chart = picture->chart != TDM_MAP_CHART_NONE;
 	if (request.socket != NULL && !request.asks_server)
 		return tdm_cmd_usage_error(args->cmd, "--socket is for --server");
-	if (request.report.has_core && !request.report.map)
-		return tdm_cmd_usage_error(args->cmd, "--core is for --map");
+	if (request.report.has_core && !request.report.map && picture->chart != TDM_MAP_CHART_BANK)
+		return tdm_cmd_usage_error(args->cmd, "--core is for --map and for --chart bank");
 	if (request.asks_server && request.json)
 		return tdm_cmd_usage_error(
 			args->cmd, "--server prints the daemon's own text; --json is for the ledgers");
@@ -176,7 +176,8 @@ static const struct tdm_opt dump_opts[] = {
 		TDM_TAKE_FLAG(struct request, report.stacks) },
 	{ "map", 'm', NULL, "print a map of the buffers on each device instead of tables; with --json print both",
 		TDM_TAKE_FLAG(struct request, report.map) },
-	{ "core", 0, "X,Y", "with --map, show the L1 of this core only, with the per-core buffers that are on it",
+	{ "core", 0, "X,Y",
+		"with --map or --chart bank, show the L1 of this core only, with the per-core buffers that are on it",
 		.take = take_core },
 	{ "chart", 0, "bank|cores",
 		"draw the buffers of one bank by address (DRAM, or the kind given by --kind), or L1 core by core",

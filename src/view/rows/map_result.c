@@ -342,9 +342,9 @@ static void show_region(struct tdm_block *list, const struct tdm_live_report *re
 		doubts[i]->line.level = i != 0 ? TDM_LEVEL_DANGER : TDM_LEVEL_PLAIN;
 	}
 	tdm_line(in, NULL,
-		"without {per_core_buffers/per-core buffer/per-core buffers}, {per_core_bytes} on their cores; --core "
-		"X,Y "
-		"shows one core with them",
+		"without {per_core_buffers/per-core buffer/per-core buffers}, {per_core_bytes} on their cores: "
+		"'tidemark "
+		"dump --map --core X,Y' shows one core with them",
 		TDM_VALUES({ "per_core_buffers", tdm_value_count(map->per_core) },
 			{ "per_core_bytes", tdm_value_bytes(map->per_core_bytes) }))
 		->is_data_only = map->per_core == 0;

@@ -129,9 +129,49 @@ static void refused(void)
 	tdm_ledger_close(ledger);
 }
 
+static void report_for_ever(void)
+{
+	static const struct tidemark_core_range range = { 0, 0, 1, 0 };
+	for (uint64_t i = 0;; i++) {
+		const uint64_t addresses[] = { i, i + 1 };
+		struct tidemark_buffer b = per_core(i % 40, &range, 1);
+		b.core_addresses = addresses;
+		b.bytes_per_bank = 64 + i % 1000;
+		if (i % 3 == 0)
+			b.flags = 0;
+		tidemark_alloc(&b);
+		if (i % 5 == 0)
+			tidemark_free(0, TIDEMARK_L1, (i + 20) % 40);
+	}
+}
+
+static void check_buffers(struct tdm_ledger *ledger)
+{
+	uint64_t bank = 0, asked = 0, count_of = 0;
+	size_t count;
+	struct tdm_ledger_buffer *buffers = itest_buffers(ledger, 0, &count);
+	for (size_t i = 0; i < count; i++) {
+		const struct tdm_ledger_slot *slot = &buffers[i].slot;
+		bank += (slot->flags & TDM_SLOT_PER_CORE) != 0 ? 0 : slot->bank_bytes;
+		asked += slot->asked;
+		count_of++;
+	}
+	const struct tdm_counter *c = &tdm_ledger_device(ledger, 0)->counts[TIDEMARK_L1];
+	CHECK_EQ(c->bank, bank);
+	CHECK_EQ(c->asked, asked);
+	CHECK_EQ(c->buffers, count_of);
+	free(buffers);
+}
+
+/* Whenever the program is killed, the counters are those of its buffers. */
+static void killed(void)
+{
+	itest_kill(100, 7, describe, report_for_ever, check_buffers);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct itest tests[] = { { "counts", counts, NULL }, { "ledger", ledger, NULL },
-		{ "refused", refused, NULL }, { 0 } };
+		{ "refused", refused, NULL }, { "killed", killed, NULL }, { 0 } };
 	return itest_main(argc, argv, tests);
 }

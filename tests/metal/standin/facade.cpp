@@ -103,6 +103,19 @@ struct standin_buffer *standin_allocate_bare(
 	return new standin_buffer{ nullptr, Buffer::create(device, size, page_size, (BufferType)type, nullptr) };
 }
 
+struct standin_buffer *standin_allocate_per_core(
+	struct standin_mesh *mesh, unsigned chip, uint64_t size, uint64_t page_size, const struct standin_cores *shards)
+{
+	IDevice *device = mesh->mesh->inner->devices.at(chip).get();
+	CoreRangeSet set = set_of(shards);
+	return new standin_buffer{ nullptr, Buffer::create(device, size, page_size, BufferType::L1, &set, true) };
+}
+
+uint64_t standin_core_address(const struct standin_buffer *buffer, unsigned x, unsigned y)
+{
+	return buffer->buffer()->core_addresses().at({ x, y });
+}
+
 void standin_release(struct standin_buffer *buffer)
 {
 	delete buffer;
