@@ -61,6 +61,13 @@ class Allocator
 };
 #endif
 
+#if SINCE(100)
+/* What is allocated, without owners: here never anything. */
+class AllocatorState
+{
+};
+#endif
+
 class AllocatorImpl
 {
       public:
@@ -69,6 +76,9 @@ class AllocatorImpl
 	Address allocate_buffer(Buffer *buffer);
 	void deallocate_buffer(Buffer *buffer);
 	void deallocate_buffers();
+#if SINCE(100)
+	void override_state(const AllocatorState &state);
+#endif
 	void clear();
 	uint32_t get_num_banks(const BufferType &type) const;
 	Address get_bank_size(const BufferType &type) const;
