@@ -108,16 +108,44 @@ static struct device *find_device(const void *device)
 	return NULL;
 }
 
-/* Remembers a single device's number, and asks for its other properties. */
-static void learn_device(struct tdm_metal_runtime *runtime, const void *device, uint32_t chip)
+/* The number of a device that is no known chip, the same until the device ends. False if there is no room. */
+static bool find_unknown(const void *device, uint32_t *number)
+{
+	uint32_t free_one = UNKNOWN_MAX, at = 0;
+	tdm_metal_lock();
+	for (; at < UNKNOWN_MAX && unknown[at] != device; at++)
+		if (unknown[at] == NULL && free_one == UNKNOWN_MAX)
+			free_one = at;
+	at = at < UNKNOWN_MAX ? at : free_one;
+	if (at < UNKNOWN_MAX)
+		unknown[at] = device;
+	tdm_metal_unlock();
+	*number = TDM_DEVICE_UNKNOWN_BIT | at;
+	if (at == UNKNOWN_MAX)
+		tdm_metal_remark_once(TDM_REMARK_UNSEEN "there are too many devices whose chips are not known");
+	return at < UNKNOWN_MAX;
+}
+
+/* Whether another environment of the program has a different chip of this number; under the lock. */
+static bool is_taken(const struct device *new)
+{
+	for (size_t i = 0; i < device_count; i++)
+		if (devices[i].chip == new->chip && devices[i].device != new->device &&devices[i].arch != 0 &&
+			new->arch != 0 && devices[i].arch != new->arch)
+			return true;
+	return false;
+}
+
+/* Remembers a single device's number, and asks for its other properties. Returns the number by which it is reported. */
+static uint32_t learn_device(struct tdm_metal_runtime *runtime, const void *device, uint32_t chip)
 {
 	struct device new = { .device = device, .chip = chip };
 	tdm_metal_lock();
 	struct device *known = find_device(device);
-	bool is_known = known != NULL && known->chip == chip;
+	uint32_t before = known != NULL && (known->chip == chip || is_unknown(known->chip)) ? known->chip : UINT32_MAX;
 	tdm_metal_unlock();
-	if (is_known || shape_of(runtime, device) != SHAPE_DEVICE)
-		return;
+	if (before != UINT32_MAX || shape_of(runtime, device) != SHAPE_DEVICE)
+		return before != UINT32_MAX ? before : chip;
 	if (runtime->ask.device_grid != NULL) {
 		struct tdm_metal_core grid = runtime->ask.device_grid(device);
 		if (grid.x <= GRID_MAX && grid.y <= GRID_MAX) {
@@ -129,12 +157,18 @@ static void learn_device(struct tdm_metal_runtime *runtime, const void *device, 
 	new.channels = channels > 0 && channels <= TDM_METAL_BANKS_MAX ? (uint32_t)channels : 0;
 	new.arch = runtime->ask.device_arch != NULL ? runtime->ask.device_arch(device) : 0;
 	tdm_metal_lock();
+	bool is_second = is_taken(&new) && find_unknown(device, &new.chip);
 	known = find_device(device);
 	if (known == NULL && device_count < DEVICES_MAX)
 		known = &devices[device_count++];
 	if (known != NULL)
 		*known = new;
 	tdm_metal_unlock();
+	if (is_second)
+		tdm_metal_remark_once(
+			"metal: two devices of different architectures have the same number: the second is shown "
+			"as a device whose chips are not known");
+	return new.chip;
 }
 
 /* Copies the numbers in a std::vector<int>, and releases the vector. Returns their count; 0 if it is empty or
@@ -180,7 +214,7 @@ static size_t ask_mesh(
 	if (ask->operator_delete != NULL)
 		ask->operator_delete(vector.begin);
 	for (size_t i = 0; i < count && bytes == count * sizeof *pointers; i++)
-		learn_device(runtime, pointers[i], numbers[i]);
+		numbers[i] = learn_device(runtime, pointers[i], numbers[i]);
 	return count;
 }
 
@@ -212,8 +246,7 @@ static uint32_t chip_of(struct tdm_metal_runtime *runtime, const void *device)
 	chip = runtime->ask.device_id != NULL ? (uint32_t)runtime->ask.device_id(device) : find_by_provider(device);
 	if (chip >= TDM_METAL_CHIPS_MAX)
 		return UINT32_MAX;
-	learn_device(runtime, device, chip);
-	return chip;
+	return learn_device(runtime, device, chip);
 }
 
 static void keep_mesh(const void *mesh, uint32_t generation, const uint32_t *numbers, size_t count)
@@ -231,25 +264,6 @@ static void keep_mesh(const void *mesh, uint32_t generation, const uint32_t *num
 	*place = (struct mesh){ mesh, generation, copy, count };
 	tdm_metal_unlock();
 	free(old);
-}
-
-/* The number of a device whose chips are not known, the same until the device ends. False if there is no room. */
-static bool find_unknown(const void *device, uint32_t *number)
-{
-	uint32_t free_one = UNKNOWN_MAX, at = 0;
-	tdm_metal_lock();
-	for (; at < UNKNOWN_MAX && unknown[at] != device; at++)
-		if (unknown[at] == NULL && free_one == UNKNOWN_MAX)
-			free_one = at;
-	at = at < UNKNOWN_MAX ? at : free_one;
-	if (at < UNKNOWN_MAX)
-		unknown[at] = device;
-	tdm_metal_unlock();
-	*number = TDM_DEVICE_UNKNOWN_BIT | at;
-	tdm_metal_remark_once(
-		at < UNKNOWN_MAX ? "metal: the chips of a device are not known, so it is shown as a device of its own"
-				 : TDM_REMARK_UNSEEN "there are too many devices whose chips are not known");
-	return at < UNKNOWN_MAX;
 }
 
 /* Sets `can_tell` if the runtime says which chips of this host the device has, even if it has none. */
@@ -301,7 +315,10 @@ size_t tdm_metal_chips(struct tdm_metal_runtime *runtime, const void *device, ui
 {
 	bool can_tell;
 	size_t count = ask_chips(runtime, device, numbers, cap, &can_tell);
-	return count == 0 && !can_tell && cap != 0 && find_unknown(device, numbers) ? 1 : count;
+	if (count != 0 || can_tell || cap == 0 || !find_unknown(device, numbers))
+		return count;
+	tdm_metal_remark_once("metal: the chips of a device are not known, so it is shown as a device of its own");
+	return 1;
 }
 
 static uint32_t chip_banks(uint32_t chip, uint32_t kind)
@@ -408,6 +425,10 @@ static void describe_chips(struct tdm_metal_allocator *allocator)
 enum {
 	ALLOCATORS_MAX = 4096,
 	USES_PER_LOOK = 16, /* number of times that a thread may use allocators before it reads the clock again */
+	/* an allocator is asked after this many buffers, however soon; asking takes the longer the more it has, so it
+	 * is asked less often if it has many */
+	CHANGES_MAX = 64,
+	LIVE_PER_CHANGE = 16,
 	LIST_MAX = 1 << 24, /* lists with more bytes than this are treated as nonsense */
 	STEP_MAX = 4096,
 };
@@ -849,6 +870,13 @@ void tdm_metal_wait_for_report(void)
 	}
 }
 
+static inline bool has_many_changes(const struct tdm_metal_allocator *allocator)
+{
+	uint32_t changes = __atomic_load_n(&allocator->changes, __ATOMIC_RELAXED);
+	return changes >= CHANGES_MAX &&
+	       changes >= __atomic_load_n(&allocator->live, __ATOMIC_RELAXED) / LIVE_PER_CHANGE;
+}
+
 static __attribute__((cold, noinline)) void look_at_clock(struct tdm_metal_allocator *allocator)
 {
 	uint64_t uses;
@@ -856,25 +884,41 @@ static __attribute__((cold, noinline)) void look_at_clock(struct tdm_metal_alloc
 		return;
 	uint64_t now = tdm_clock_read(CLOCK_MONOTONIC_COARSE);
 	uint64_t before = __atomic_load_n(&allocator->asked_ns, __ATOMIC_RELAXED);
-	if (before != 0 && now - before < STATISTICS_NS)
+	if (before != 0 && now - before < STATISTICS_NS && !has_many_changes(allocator))
 		return;
 	bool is_done = ask_statistics(allocator, uses);
 	__atomic_store_n(&allocator->asked_ns, is_done ? now : now - STATISTICS_NS + TRY_AGAIN_NS, __ATOMIC_RELAXED);
+	if (is_done)
+		__atomic_store_n(&allocator->changes, 0, __ATOMIC_RELAXED);
+}
+
+void tdm_metal_allocator_closes(const void *allocator)
+{
+	struct tdm_metal_allocator *found = tdm_metal_allocator_find(allocator, NULL);
+	uint64_t uses;
+	if (found != NULL && asking_of(found) == TDM_METAL_USED && statistics_of(found) != NULL &&
+		tdm_metal_is_alone(&uses))
+		ask_statistics(found, uses);
 }
 
 void tdm_metal_allocator_report(struct tdm_metal_allocator *allocator)
 {
 	__atomic_store_n(&allocator->asked_ns, 0, __ATOMIC_RELAXED);
-	tdm_metal_allocator_used(allocator);
+	tdm_metal_allocator_used(allocator, 0);
 }
 
-void tdm_metal_allocator_used(struct tdm_metal_allocator *allocator)
+void tdm_metal_allocator_used(struct tdm_metal_allocator *allocator, int more)
 {
 	static _Thread_local uint32_t uses __attribute__((tls_model("initial-exec")));
 	if (asking_of(allocator) != TDM_METAL_USED)
 		__atomic_store_n(&allocator->asking, TDM_METAL_USED, __ATOMIC_RELAXED);
-	if (__builtin_expect(
-		    ++uses % USES_PER_LOOK == 0 || __atomic_load_n(&allocator->asked_ns, __ATOMIC_RELAXED) == 0, 0))
+	uint32_t live = __atomic_load_n(&allocator->live, __ATOMIC_RELAXED);
+	__atomic_store_n(
+		&allocator->changes, __atomic_load_n(&allocator->changes, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&allocator->live, more < 0 && live == 0 ? 0 : live + (uint32_t)more, __ATOMIC_RELAXED);
+	if (__builtin_expect(++uses % USES_PER_LOOK == 0 || has_many_changes(allocator) ||
+				     __atomic_load_n(&allocator->asked_ns, __ATOMIC_RELAXED) == 0,
+		    0))
 		look_at_clock(allocator);
 }
 

@@ -421,7 +421,7 @@ static void report(struct tdm_metal_allocator *allocator, const struct sight *si
 		new.device = allocator->chips[i];
 		tidemark_alloc(&new);
 	}
-	tdm_metal_allocator_used(allocator);
+	tdm_metal_allocator_used(allocator, 1);
 }
 
 /* `own_allocator` is NULL if only the tracker reports the release. */
@@ -592,7 +592,7 @@ static __attribute__((noinline)) void report_and_deallocate(
 						    : NULL; /* otherwise it has already been reported */
 	((tdm_next_deallocate_buffer *)runtime->next[hook])(allocator, buffer);
 	if (known != NULL)
-		tdm_metal_allocator_used(known);
+		tdm_metal_allocator_used(known, -1);
 }
 
 #define ALLOCATE(id)                                                                                             \
@@ -674,17 +674,34 @@ TRACK(track_allocate_55, const void *, note_tracked)
 TRACK(track_deallocate, void *, note_untracked)
 TRACK(track_deallocate_55, void *, note_untracked)
 
-#define EMPTY(id)                                             \
-	void tdm_hook_##id(void *allocator)                   \
-	{                                                     \
-		TDM_METAL_ENTER(id)                           \
-		if (tdm_metal_sees(runtime, TDM_HOOK_##id))   \
-			tdm_metal_allocator_empty(allocator); \
-		TDM_METAL_NEXT(id)(allocator);                \
+#define EMPTY(id)                                              \
+	void tdm_hook_##id(void *allocator)                    \
+	{                                                      \
+		TDM_METAL_ENTER(id)                            \
+		USE_ALLOCATOR();                               \
+		if (tdm_metal_sees(runtime, TDM_HOOK_##id)) {  \
+			tdm_metal_allocator_closes(allocator); \
+			tdm_metal_allocator_empty(allocator);  \
+		}                                              \
+		TDM_METAL_NEXT(id)(allocator);                 \
 	}
 EMPTY(deallocate_buffers)
 EMPTY(deallocate_buffers_56)
 EMPTY(deallocate_buffers_55)
+
+/* Replaces all buffers of an allocator by blocks without owners. */
+#define OVERRIDE(id)                                                                                                  \
+	void tdm_hook_##id(void *allocator, const void *state)                                                        \
+	{                                                                                                             \
+		TDM_METAL_ENTER(id)                                                                                   \
+		USE_ALLOCATOR();                                                                                      \
+		if (tdm_metal_sees(runtime, TDM_HOOK_##id))                                                           \
+			tdm_metal_remark_once(                                                                        \
+				TDM_REMARK_UNSEEN "override_state() has replaced those of an allocator all at once"); \
+		TDM_METAL_NEXT(id)(allocator, state);                                                                 \
+	}
+OVERRIDE(override_state)
+OVERRIDE(override_state_view)
 
 #define END(id)                                                               \
 	void tdm_hook_##id(void *allocator)                                   \

@@ -85,6 +85,10 @@ struct tdm_metal_core { /* CoreCoord */
 	Y(deallocate_buffers_56, deallocate_buffers, "v0.56", NULL, TDM_P "9Allocator18deallocate_buffersEv") \
 	Y(deallocate_buffers_55, deallocate_buffers, "v0.55", "v0.55", \
 		TDM_P "9allocator18deallocate_buffersERNS0_9AllocatorE") \
+	X(override_state, void, (void *allocator, const void *state), NULL, NULL, DEVICES, false, \
+		"AllocatorImpl::override_state", "nothing by itself; that all buffers of an allocator were replaced", \
+		TDM_P "13AllocatorImpl14override_stateERKNS0_14AllocatorStateE") \
+	Y(override_state_view, override_state, NULL, NULL, TDM_P "9Allocator14override_stateERKNS0_14AllocatorStateE") \
 	X(allocator_end, void, (void *allocator), "v0.66", NULL, DEVICES, true, "AllocatorImpl::~AllocatorImpl", \
 		"what a closed device still had", TDM_P "13AllocatorImplD2Ev") \
 	Y(allocator_end_1, allocator_end, "v0.66", NULL, TDM_P "13AllocatorImplD1Ev") \

@@ -352,6 +352,8 @@ struct tdm_metal_allocator {
 	uint8_t asking;            /* enum tdm_metal_asking */
 	bool has_statistics;
 	uint64_t asked_ns; /* when it was last asked */
+	uint32_t changes;  /* buffers allocated and released since then; several threads may lose some */
+	uint32_t live;     /* live buffers, as exactly */
 	struct tdm_metal_statistics said[TDM_METAL_KINDS];
 };
 
@@ -445,8 +447,10 @@ bool tdm_metal_allocator_says(struct tdm_metal_allocator *allocator, uint32_t ki
 void tdm_metal_allocators_inherit(void);
 
 /* Asks an allocator for its statistics if due, and reports them. Called at the end of a use, when the allocator is not
- * locked. */
-void tdm_metal_allocator_used(struct tdm_metal_allocator *allocator);
+ * locked. `more`: how many more buffers it has now. */
+void tdm_metal_allocator_used(struct tdm_metal_allocator *allocator, int more);
+/* The same before all its buffers are released: compares what it has at the end. */
+void tdm_metal_allocator_closes(const void *allocator);
 /* Like tdm_metal_allocator_used(), whether or not statistics are due. */
 void tdm_metal_allocator_report(struct tdm_metal_allocator *allocator);
 

@@ -71,10 +71,10 @@ A program whose ledger is deleted while it reports: all of it is in a new one.
 What is left behind when it has ended by itself, and when it was killed.
 
   $ tidemark dump --limit 1 | sed -n '2p' | calm
-    ended by itself (post-mortem), user UID, tracking began TIME ago, phase forward
+    ended normally (post-mortem), user UID, tracking began TIME ago, phase forward
   $ { TIDEMARK=1 $TOOLS/tracked crash; } 2>/dev/null
   [137]
-  $ tidemark dump | grep -c 'killed or crashed'
+  $ tidemark dump | grep -c 'ended without closing its ledger'
   1
 
 The same for programs.

@@ -142,7 +142,7 @@ static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGU
 
 /* Collects all children that have exited. 1: `child` is among them; 0: others are still running; -1: no children are
  * left. */
-static int take_ended(pid_t child, int *status)
+static int take_ended(pid_t child, int *status, struct tdm_run_end *end)
 {
 	int found = 0, its;
 	for (;;) {
@@ -151,6 +151,8 @@ static int take_ended(pid_t child, int *status)
 			continue;
 		if (got <= 0)
 			return found != 0 ? 1 : got == 0 ? 0 : -1;
+		if (end->exit_count < TDM_RUN_EXITS_MAX)
+			end->exits[end->exit_count++] = (struct tdm_run_exit){ got, its };
 		if (got == child) {
 			*status = its;
 			found = 1;
@@ -169,7 +171,7 @@ static void find_left_children(struct tdm_run_end *end)
 	int ignored;
 	sigemptyset(&ended);
 	sigaddset(&ended, SIGCHLD);
-	while ((end->has_left = take_ended(0, &ignored) == 0) && tdm_clock_ns() < until)
+	while ((end->has_left = take_ended(0, &ignored, end) == 0) && tdm_clock_ns() < until)
 		sigtimedwait(&ended, NULL, &pause);
 	if (!end->has_left || tdm_sys_file_read(AT_FDCWD, "/proc/thread-self/children", list, sizeof list) <= 0)
 		return;
@@ -214,7 +216,7 @@ static int run_child(const struct request *request, char **argv, struct tdm_run_
 	while (child > 0) {
 		siginfo_t info;
 		int signal = sigwaitinfo(&waited, &info); /* negative after a stop and a continue */
-		if (signal == SIGCHLD && take_ended(child, &status) != 0) {
+		if (signal == SIGCHLD && take_ended(child, &status, end) != 0) {
 			err = *tell;
 			break;
 		}
@@ -308,6 +310,7 @@ static void print_summary(const struct request *request, const struct tdm_pictur
 		.term = tdm_term_detect(STDERR_FILENO),
 		.dir = request->own,
 		.stacks = request->depth != 0,
+		.end = end,
 	};
 	struct tdm_buf out = { 0 };
 	end->unseen = request->unseen[0] != '\0' ? request->unseen : NULL;

@@ -643,8 +643,12 @@ static void describe(struct tdm_state *state, const struct tdm_fold_process *fro
 	tdm_str_shown(tdm_str_of(state->fold.texts.texts[from->phase]), process->phase, sizeof process->phase);
 	/* If a daemon wrote the ledger, it is unknown how the program ended. */
 	bool is_open = who->life == TDM_LIFE_ENDED && !who->closed && !who->is_on_behalf;
-	process->crashed = is_open && is_newest(state, who);
-	process->replaced = is_open && !process->crashed;
+	/* The lock of a ledger is given up by exec, too: then the process is still there. */
+	process->replaced =
+		is_open &&
+		(!is_newest(state, who) ||
+			(who->seen_pid != 0 && tdm_proc_life_of(who->seen_pid, who->start_time) == TDM_LIFE_RUNS));
+	process->crashed = is_open && !process->replaced;
 }
 
 static void add_ledger_process(struct tdm_state *state, struct tdm_fold_process *from)

@@ -55,7 +55,9 @@ static int draw_post_mortem(struct tdm_app *app, struct tdm_area area, const str
 		last_ns = tdm_max(last_ns, events[0]->time_ns);
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 	tdm_pen_text(&pen, TDM_INK_RED,
-		process->crashed ? " Killed or crashed: it ended without closing its ledger." : " It has ended.");
+		process->crashed    ? " It ended without closing its ledger."
+		: process->replaced ? " It was replaced by another program (exec)."
+				    : " It has ended.");
 	if (tdm_format_time(text, sizeof text, last_ns)[0] != '\0')
 		labelled(&pen, TDM_INK_PLAIN, "last report", text);
 	if (last_ns != 0 && last_ns <= picture->real_ns)

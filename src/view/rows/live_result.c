@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 
 #include "analyze/live/live_buffers.h"
 #include "analyze/live/run_findings.h"
@@ -259,15 +260,44 @@ const char *tdm_live_state(uint8_t life)
 	return life == TDM_LIFE_RUNS ? "running" : life == TDM_LIFE_ENDED ? "ended" : NULL;
 }
 
+/* What wait() said about a process; NULL if it was not waited for, or another program has taken its place. */
+static const int *status_of(const struct tdm_live_report *report, const struct tdm_picture_process *process)
+{
+	const struct tdm_run_end *end = report->end;
+	for (size_t i = 0; end != NULL && i < end->exit_count && process->life == TDM_LIFE_ENDED; i++)
+		if (end->exits[i].pid == process->pid && !process->replaced)
+			return &end->exits[i].status;
+	return NULL;
+}
+
+/* How a process ended, as far as it is known. */
+static const char *end_of(
+	struct tdm_result *result, const struct tdm_live_report *report, const struct tdm_picture_process *process)
+{
+	const int *status = status_of(report, process);
+	const char *rest = process->crashed ? ", without closing its ledger" : "";
+	if (process->replaced)
+		return "replaced by exec";
+	if (status != NULL && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGABRT)
+		return "aborted";
+	if (status != NULL && WIFSIGNALED(*status) && sigabbrev_np(WTERMSIG(*status)) != NULL)
+		return tdm_result_printed(result, "killed by SIG%s", sigabbrev_np(WTERMSIG(*status)));
+	if (status != NULL && WIFSIGNALED(*status))
+		return tdm_result_printed(result, "killed by signal %d", WTERMSIG(*status));
+	if (status != NULL)
+		return tdm_result_printed(result, "ended%s with code %d%s", process->crashed ? "" : " normally",
+			WEXITSTATUS(*status), rest);
+	return process->crashed             ? "ended without closing its ledger"
+	       : process->who->is_on_behalf ? "ended"
+					    : "ended normally";
+}
+
 /* Shows the state and losses of a process, below the process name. */
 static void show_state(
 	struct tdm_block *in, const struct tdm_live_report *report, const struct tdm_picture_process *process)
 {
 	const struct tdm_process *who = process->who;
-	const char *ended = process->crashed    ? "killed or crashed, or left by _exit (post-mortem)"
-			    : process->replaced ? "replaced by exec (post-mortem)"
-			    : who->is_on_behalf ? "ended (post-mortem)"
-						: "ended by itself (post-mortem)";
+	const char *ended = tdm_result_printed(in->result, "%s (post-mortem)", end_of(in->result, report, process));
 	/* Losses in the tracking itself. */
 	static const char *const losses[][2] = { { "lost event", "lost events" },
 		{ "lost name or stack", "lost names or stacks" }, { "damaged record", "damaged records" },
@@ -467,6 +497,8 @@ static void add_identity(
 {
 	const struct tdm_process *who = process->who;
 	uint64_t age_ns = tdm_live_age(report->picture, who->as_of_ns);
+	const int *status = status_of(report, process);
+	bool is_signal = status != NULL && WIFSIGNALED(*status), is_code = status != NULL && WIFEXITED(*status);
 	tdm_data_all(in,
 		TDM_VALUES({ "pid", tdm_value_number((uint64_t)process->pid) },
 			{ "claimed", tdm_value_bool(process->is_claimed) },
@@ -478,6 +510,10 @@ static void add_identity(
 			{ "command", tdm_value_name(who->command) },
 			{ "state", tdm_value_text(tdm_live_state(who->life)) },
 			{ "closed", tdm_value_bool(who->closed) }, { "replaced", tdm_value_bool(process->replaced) },
+			{ "exit_code",
+				tdm_value_if(is_code, tdm_value_number(is_code ? (uint64_t)WEXITSTATUS(*status) : 0)) },
+			{ "signal", tdm_value_if(
+					    is_signal, tdm_value_number(is_signal ? (uint64_t)WTERMSIG(*status) : 0)) },
 			{ "ledger", tdm_value_name(process->ledger) }, { "phase", tdm_value_name(process->phase) },
 			{ "lost_events", tdm_value_number(process->lost) },
 			{ "lost_texts", tdm_value_number(who->lost_texts) },

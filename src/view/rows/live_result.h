@@ -14,6 +14,7 @@ struct tdm_block;
 struct tdm_leaks_result;
 
 /* What to show. Borrowed until the result is freed, including everything it points to. */
+struct tdm_run_end;
 struct tdm_live_report {
 	const struct tdm_picture *picture;
 	struct tdm_term term;
@@ -25,8 +26,9 @@ struct tdm_live_report {
 	bool by_user;   /* show only processes of `uid`, and no unreadable files */
 	uint32_t uid;
 	bool stacks;
-	bool is_quick; /* leave out the call stacks of findings, which take long to resolve */
-	bool has_core; /* the map is that of one core's L1 */
+	const struct tdm_run_end *end; /* only for `run`: how the program ended */
+	bool is_quick;                 /* leave out the call stacks of findings, which take long to resolve */
+	bool has_core;                 /* the map is that of one core's L1 */
 	struct tdm_core core;
 	bool map; /* show where buffers are: in text the map replaces the tables, JSON contains both */
 	/* For leaks: */
@@ -40,13 +42,19 @@ struct tdm_live_report {
 /* Every process with its figures and its live buffers. */
 void tdm_dump_show(struct tdm_block *top, const struct tdm_live_report *report);
 
-enum { TDM_RUN_LEFT_MAX = 16 };
+enum { TDM_RUN_LEFT_MAX = 16, TDM_RUN_EXITS_MAX = 256 };
 
 /* How a program ended, and how long it ran. */
 struct tdm_run_end {
 	char *const *command; /* words of the command line; ends with NULL */
 	int exit_code;        /* exit status as a shell reports it */
 	int signal;           /* signal that killed the program; 0 if none did */
+	/* what wait() said about the program and about those of its descendants that lost their parents */
+	struct tdm_run_exit {
+		int32_t pid;
+		int status;
+	} exits[TDM_RUN_EXITS_MAX];
+	size_t exit_count;
 	uint64_t took_ns;
 	uint64_t still_running; /* number of the program's processes still running */
 	/* processes started by the program are still running and have no ledger; `left` may be incomplete */

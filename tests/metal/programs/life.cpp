@@ -245,6 +245,22 @@ static int hybrid(int count, char **arguments)
 	return 0;
 }
 
+/* Two environments, whose chips have the same numbers. */
+static int two_worlds(int, char **)
+{
+	standin_mesh *first = standin_open("n300", 1, 1, 32768, 0), *second = standin_open("p150", 1, 1, 32768, 0);
+	standin_buffer *small = standin_allocate(first, STANDIN_DRAM, 12 * 2048, 2048, nullptr),
+		       *large = standin_allocate(second, STANDIN_DRAM, 8 * 4096, 4096, nullptr);
+	let_look();
+	standin_release(small);
+	standin_release(large);
+	for (standin_mesh *mesh : { first, second }) {
+		standin_close(mesh);
+		standin_drop_mesh(mesh);
+	}
+	return 0;
+}
+
 /* Opens a mesh and does nothing with it; or closes it with buffers that nobody has released. */
 static int idle(int count, char **arguments)
 {
@@ -253,6 +269,8 @@ static int idle(int count, char **arguments)
 	std::vector<standin_buffer *> left;
 	for (unsigned i = 0; i < 3 && count > 1; i++)
 		left.push_back(standin_allocate(mesh, STANDIN_DRAM, 4096, 2048, nullptr));
+	if (count > 2)
+		standin_override(mesh);
 	if (closes)
 		standin_close(mesh);
 	let_look();
@@ -341,6 +359,7 @@ const program life_programs[] = {
 	{ "many", many },
 	{ "small", small },
 	{ "hybrid", hybrid },
+	{ "two_worlds", two_worlds },
 	{ "idle", idle },
 	{ "pins", pins },
 	{ "loop", loop },

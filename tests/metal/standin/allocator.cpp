@@ -203,6 +203,16 @@ void AllocatorImpl::deallocate_buffers()
 			banks_of->give_all();
 }
 
+#if SINCE(100)
+void AllocatorImpl::override_state(const AllocatorState &)
+{
+	std::lock_guard lock(mutex_);
+	for (auto &banks_of : banks_)
+		if (banks_of)
+			banks_of->give_all();
+}
+#endif
+
 void AllocatorImpl::clear()
 {
 	std::lock_guard lock(mutex_);

@@ -137,6 +137,13 @@ void standin_statistics(struct standin_mesh *mesh, int type, uint64_t figures[4]
 	figures[3] = said.largest;
 }
 
+void standin_override([[maybe_unused]] struct standin_mesh *mesh)
+{
+#if SINCE(100)
+	mesh->mesh->real_allocator()->override_state(AllocatorState());
+#endif
+}
+
 struct standin_program *standin_new_program(struct standin_mesh *mesh, const char *operation)
 {
 	auto workload = std::make_shared<MeshWorkloadImpl>(mesh->mesh);

@@ -62,6 +62,13 @@ class Allocator
 };
 #endif
 
+#if SINCE(100)
+/* What is allocated, without owners: here never anything. */
+class AllocatorState
+{
+};
+#endif
+
 class AllocatorImpl
 {
       public:
@@ -70,6 +77,9 @@ class AllocatorImpl
 	Address allocate_buffer(Buffer *buffer);
 	void deallocate_buffer(Buffer *buffer);
 	void deallocate_buffers();
+#if SINCE(100)
+	void override_state(const AllocatorState &state);
+#endif
 	void clear();
 	/* In the hybrid mode: a chip's copies of the mesh's lockstep buffers in L1. */
 	bool is_hybrid() const

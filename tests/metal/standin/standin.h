@@ -54,6 +54,8 @@ void standin_release(struct standin_buffer *buffer);
 void standin_look(const struct standin_buffer *buffer, struct standin_facts *facts);
 /* Per bank: all, allocated, free, the largest free block; of the mesh's own allocator. */
 void standin_statistics(struct standin_mesh *mesh, int type, uint64_t figures[4]);
+/* Replaces all that the mesh's allocator has by nothing; only today. */
+void standin_override(struct standin_mesh *mesh);
 /* Called with each allocator that is asked for its statistics; NULL: nothing is. */
 void standin_when_asked(void (*call)(const void *allocator));
 
