@@ -279,8 +279,9 @@ struct tdm_picture {
 	uint64_t buffers_version; /* changes when the lists of buffers may have changed since the previous picture */
 	const struct tdm_picture_left *left; /* by table, then by count */
 	size_t left_count;
-	uint64_t others; /* number of ledgers of processes that were not requested */
-	int ledgers_err; /* why the directory of ledgers cannot be listed; 0 if it can */
+	uint64_t left_regions; /* number of the runtime's regions that ended programs left, and no device needs */
+	uint64_t others;       /* number of ledgers of processes that were not requested */
+	int ledgers_err;       /* why the directory of ledgers cannot be listed; 0 if it can */
 	const struct tdm_intern *texts;
 	const struct tdm_picture_host *hosts; /* all requested hosts; NULL if the picture is of this machine */
 	size_t host_count;

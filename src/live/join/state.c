@@ -74,7 +74,7 @@ static void list_left(struct tdm_state *state)
 
 enum { LEFT_NAMED = 4 }; /* users to name, of each table */
 
-/* Names the users who have most, and counts the others. */
+/* Names the users who have most, except the reader's own, and counts the others. */
 static void note_left(
 	struct tdm_state *state, enum tdm_from from, enum tdm_picture_table table, const char *place, const char *what)
 {
@@ -84,8 +84,9 @@ static void note_left(
 		if (left->table != table)
 			continue;
 		if (users++ < LEFT_NAMED)
-			note(state, from, -EOVERFLOW, place, "%" PRIu64 " %s, of user %s", left->count, what,
-				left->user);
+			note(state, from, -EOVERFLOW, place, "%" PRIu64 " %s%s%s", left->count, what,
+				left->uid != state->proc.uid ? ", of user " : "",
+				left->uid != state->proc.uid ? left->user : "");
 		else
 			rest = tdm_plus(rest, left->count);
 	}
