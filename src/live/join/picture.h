@@ -250,9 +250,15 @@ struct tdm_picture_problem {
 };
 
 /* The tables in which there may be no room for all. The users share the room. */
-enum tdm_picture_table { TDM_TABLE_LEDGERS, TDM_TABLE_REGIONS, TDM_TABLE_DEVICES, TDM_PICTURE_TABLE_COUNT };
+enum tdm_picture_table {
+	TDM_TABLE_LEDGERS,
+	TDM_TABLE_REGIONS,
+	TDM_TABLE_DEVICES,
+	TDM_TABLE_LATE, /* ledgers that are not read yet, because their user's ledgers take too much */
+	TDM_PICTURE_TABLE_COUNT
+};
 
-/* What is not in the picture because a table is full. */
+/* What is not in the picture because a table is full, or its user has used up a budget. */
 struct tdm_picture_left {
 	uint8_t table; /* enum tdm_picture_table */
 	uint32_t uid;  /* the user; UINT32_MAX if unknown */

@@ -75,6 +75,7 @@ void tdm_metrics_write_left(
 	static const char *const tables[] = { [TDM_TABLE_LEDGERS] = "ledgers",
 		[TDM_TABLE_REGIONS] = "regions",
 		[TDM_TABLE_DEVICES] = "devices",
+		[TDM_TABLE_LATE] = "unread_ledgers",
 		[TDM_PICTURE_TABLE_COUNT] = "metrics" };
 	struct tdm_buf labels = { 0 };
 	tdm_metrics_family(text, "tt_left_out", TDM_METRIC_GAUGE,
