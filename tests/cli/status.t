@@ -19,6 +19,19 @@ Nothing is there.
   tidemark status: no device '0': no card and no tracked process is visible; see 'tidemark doctor'
   [2]
 
+Programs that have ended left their shared memory, for chips that nobody else knows.
+
+  $ make region 143238002252608 0 dram=4096 4141; make region 143238002252609 1; make region 4294967296 1
+  $ tidemark status | calm
+  tidemark VERSION, TIME: 0 devices, 0 processes
+  
+  No card and no tracked process is visible: try 'tidemark demo', which needs no card, and see 'tidemark doctor', which says what was looked for.
+  
+  3 regions left by ended programs ('tidemark doctor' says more)
+  $ tidemark status --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["status"]["left_regions"])'
+  3
+  $ rm m/shm/*
+
 A card that nobody uses, and one of a kind that its driver does not name.
 
   $ make card 0 0000:01:00.0 n150 wormhole 0100018611902010 tt_asic_id=0000000000001234 tt_aiclk=1000 tt_axiclk=900 \
@@ -181,7 +194,7 @@ JSON has what a snapshot of tt-smi has, in its strings, and memory in bytes.
   {"fw_bundle_version": "18.3.0.0", "tt_flash_version": "N/A", "cm_fw": "N/A", "cm_fw_date": "N/A", "eth_fw": "N/A", "dm_bl_fw": "N/A", "dm_app_fw": "N/A", "gddr_fw": "N/A"}
   {"BOARD_ID": "0x100018611902010", "BOARD_ID_HIGH": "0x1000186", "BOARD_ID_LOW": "0x11902010", "AXICLK": "0x384", "VCORE": "0x352"}
   {"index": 0, "host": null, "number": 0, "node": 0, "pci": "0000:01:00.0", "chip_id": 72059269369831440, "virtual": false, "chips_unknown": false, "board": false, "card": "n150", "card_source": "driver", "architecture": "Wormhole", "grid_x": null, "grid_y": null, "hardware_queues": null, "process_count": 2, "sources": ["metal_shm", "driver"], "space_is_old": false}
-  {"kind": "dram", "used": 4831838208, "total": 12872318208, "free": 8040480000, "largest_free": null, "peak": 4831838208, "peak_is_exact": false, "estimated": false, "asked": 4831838208, "buffers": null, "unattributed": 0, "stale": 4831838208, "claimed": 0, "banks": 12, "base": 1048640, "bank_bytes": 1072693184, "allocations": null, "out_of_memory": null, "source": "metal_shm", "total_source": "model", "rival": null}
+  {"kind": "dram", "used": 4831838208, "total": 12872318208, "free": 8040480000, "largest_free": null, "peak": 4831838208, "peak_is_exact": false, "estimated": false, "saturated": false, "asked": 4831838208, "buffers": null, "unattributed": 0, "stale": 4831838208, "claimed": 0, "banks": 12, "base": 1048640, "bank_bytes": 1072693184, "allocations": null, "out_of_memory": null, "source": "metal_shm", "total_source": "model", "rival": null}
   ['dram', 'l1', 'l1_small', 'trace', 'cb', 'dfb', 'scratchpad', 'kernel', 'firmware', 'system', 'config']
   buffers | 39321600 | False | metal_shm
   circular_buffers | 4194304 | False | metal_shm

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /*
@@ -27,8 +28,20 @@
 
 #define DAEMON_USER "tidemark"
 
+/* The owner of ledgers that have a budget. */
+struct owner {
+	uint64_t spent_ns; /* in the current look */
+	uint64_t bytes;    /* estimated memory of its ledgers */
+	uint32_t uid;
+};
+
+#define NOBODY UINT32_MAX /* as an item's owner: there is no budget */
+
 struct item {
 	struct tdm_followed out;
+	uint32_t owner;                  /* index of the owner */
+	uint64_t bytes;                  /* estimated memory, part of the owner's */
+	bool is_refused;                 /* its owner's memory was used up */
 	struct tdm_ledger *ledger;       /* NULL if it cannot be opened, or the process has ended */
 	bool is_listed;                  /* it was in the last listing of the directory */
 	bool is_kept;                    /* it is kept although its file is gone */
@@ -63,6 +76,11 @@ struct tdm_follower {
 	struct tdm_map by_number; /* from the process's number to an index */
 	uint32_t next_number;
 	uint64_t cut, others, deaths;
+	struct owner *owners;
+	size_t owner_count, owner_cap;
+	struct tdm_map owner_by_uid;
+	size_t turn;               /* the item with which the next look begins */
+	struct tdm_fair late;      /* the owners of ledgers that are not read yet */
 	struct tdm_fair left;      /* the owners of the ledgers in `cut` */
 	struct tdm_fair gone_left; /* scratch, for ledgers whose files are gone */
 	int err;
@@ -146,6 +164,10 @@ static bool is_claim(struct item *item, const struct tdm_process *who)
 
 /* ---- ledgers ---- */
 
+/* Budgets of an owner, and estimates of what a ledger takes: here, in the reader and in the fold. */
+#define OWNER_NS    (TDM_NS_PER_S / 10)
+#define OWNER_BYTES (UINT64_C(128) << 20)
+enum { LEDGER_BYTES = 8192, DEVICE_BYTES = 8192, MODULE_BYTES = 256 };
 enum { GONE_MAX = TDM_FOLLOWED_MAX / 2 }; /* maximum number of ledgers that are kept without a file */
 enum { LIST_SHARE = 50 };                 /* listing the directory takes at most 1/LIST_SHARE of the time */
 /* The first and the longest pause before an unreadable ledger is tried again. */
@@ -187,6 +209,9 @@ void tdm_follower_free(struct tdm_follower *f)
 	tdm_follow_room_done(&f->room);
 	tdm_map_done(&f->by_path);
 	tdm_map_done(&f->by_number);
+	free(f->owners);
+	tdm_map_done(&f->owner_by_uid);
+	tdm_fair_done(&f->late);
 	tdm_fair_done(&f->left);
 	tdm_fair_done(&f->gone_left);
 	free(f);
@@ -199,7 +224,20 @@ static void give(struct tdm_follower *f, const struct item *item, struct tdm_eve
 
 /* Finding. */
 
-static void note_path(struct tdm_follower *f, const char *path)
+static uint32_t find_owner(struct tdm_follower *f, uint32_t uid)
+{
+	if (uid == 0 || uid == geteuid())
+		return NOBODY;
+	uint32_t at = tdm_map_find(&f->owner_by_uid, uid);
+	if (at != TDM_MAP_NONE)
+		return at;
+	tdm_grow(&f->owners, &f->owner_cap, f->owner_count + 1, sizeof *f->owners);
+	tdm_map_set(&f->owner_by_uid, uid, (uint32_t)f->owner_count);
+	f->owners[f->owner_count] = (struct owner){ .uid = uid };
+	return (uint32_t)f->owner_count++;
+}
+
+static void note_path(struct tdm_follower *f, const char *path, uint32_t owner)
 {
 	uint64_t hash = tdm_str_hash(tdm_str_of(path));
 	uint32_t at = tdm_map_find(&f->by_path, hash);
@@ -218,6 +256,7 @@ static void note_path(struct tdm_follower *f, const char *path)
 	struct item *item = tdm_zalloc(1, sizeof *item);
 	item->out = (struct tdm_followed){ .path = tdm_strdup(path), .number = ++f->next_number, .err = -EAGAIN };
 	item->is_listed = true;
+	item->owner = owner;
 	tdm_map_set(&f->by_number, item->out.number, (uint32_t)f->count);
 	tdm_map_set(&f->by_path, hash, (uint32_t)f->count);
 	tdm_grow(&f->items, &f->cap, f->count + 1, sizeof *f->items);
@@ -226,7 +265,7 @@ static void note_path(struct tdm_follower *f, const char *path)
 
 static void note_entry(void *context, const struct tdm_ledger_entry *entry)
 {
-	note_path(context, entry->path);
+	note_path(context, entry->path, find_owner(context, entry->owner));
 }
 
 /* Opening. */
@@ -512,6 +551,67 @@ static void look_at_item(struct tdm_follower *f, struct item *item, uint64_t now
 	item->ledger = NULL;
 }
 
+/* Budgets. */
+
+/* The processor time of this thread, so that a busy machine does not shorten the budget. */
+static uint64_t thread_ns(void)
+{
+	struct timespec at;
+	return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at) == 0
+		       ? (uint64_t)at.tv_sec * TDM_NS_PER_S + (uint64_t)at.tv_nsec
+		       : 0;
+}
+
+/* Charges the memory of a ledger to its owner. If that is too much, the ledger is forgotten, and tried again later. */
+static void charge(struct tdm_follower *f, struct item *item, uint64_t now_ns)
+{
+	struct owner *owner = &f->owners[item->owner];
+	struct tdm_event event = { .op = TDM_OP_FORGET };
+	uint64_t bytes = item->was_told
+				 ? LEDGER_BYTES + item->lane_count * DEVICE_BYTES + item->modules_given * MODULE_BYTES
+				 : 0;
+	uint64_t most = f->options->owner_bytes != 0 ? f->options->owner_bytes : OWNER_BYTES;
+	owner->bytes += bytes - item->bytes;
+	item->bytes = bytes;
+	item->is_refused = item->was_told ? owner->bytes > most : item->is_refused;
+	if (!item->is_refused || !item->was_told)
+		return;
+	owner->bytes -= item->bytes;
+	give(f, item, &event);
+	tdm_ledger_close(item->ledger);
+	free(item->lanes);
+	free(item->notes);
+	*item = (struct item){ .out = { .path = item->out.path, .number = item->out.number, .err = -EAGAIN },
+		.owner = item->owner,
+		.is_listed = item->is_listed,
+		.is_refused = true,
+		.retry_ns = now_ns + WAIT_MAX_NS };
+}
+
+/* Looks at a ledger if its owner's budget allows that. */
+static void visit(struct tdm_follower *f, size_t i, uint64_t now_ns)
+{
+	struct item *item = f->items[i];
+	struct owner *owner = item->owner != NOBODY ? &f->owners[item->owner] : NULL;
+	uint64_t most = f->options->owner_ns != 0 ? f->options->owner_ns : OWNER_NS;
+	if (owner == NULL) {
+		look_at_item(f, item, now_ns);
+		return;
+	}
+	if (owner->spent_ns < most) {
+		uint64_t begin = thread_ns();
+		look_at_item(f, item, now_ns);
+		charge(f, item, now_ns);
+		owner->spent_ns += thread_ns() - begin + 1;
+	} else {
+		item->is_fresh = false;
+		if (f->turn == SIZE_MAX)
+			f->turn = i;
+	}
+	item->out.is_late = item->is_refused || (item->found_ns == 0 && !item->out.is_known);
+	tdm_fair_of(&f->late, owner->uid)->left += item->out.is_late;
+}
+
 /* Listing. */
 
 /* Decides which ledgers to keep although their files are gone; the users share the room. */
@@ -550,6 +650,8 @@ static void drop_vanished(struct tdm_follower *f, uint64_t now_ns)
 				look_at(f, item, now_ns);
 			if (item->was_told)
 				give(f, item, &event);
+			if (item->owner != NOBODY)
+				f->owners[item->owner].bytes -= item->bytes;
 			item_free(item);
 			continue;
 		}
@@ -568,7 +670,7 @@ static void list_files(struct tdm_follower *f, uint64_t now_ns)
 	f->err = 0;
 	if (f->options->paths != NULL) {
 		for (size_t i = 0; f->options->paths[i] != NULL; i++)
-			note_path(f, f->options->paths[i]);
+			note_path(f, f->options->paths[i], NOBODY);
 		f->list_ns = UINT64_MAX;
 		return;
 	}
@@ -606,13 +708,18 @@ void tdm_follower_look(struct tdm_follower *f, const struct tdm_follow_sink *sin
 	if (now_ns >= f->list_ns)
 		list_files(f, now_ns);
 	f->has_moved = false;
-	for (size_t i = 0; i < f->count; i++)
-		look_at_item(f, f->items[i], now_ns);
+	for (size_t i = 0; i < f->owner_count; i++)
+		f->owners[i].spent_ns = 0;
+	tdm_fair_clear(&f->late);
+	size_t first = f->turn < f->count ? f->turn : 0;
+	f->turn = SIZE_MAX;
+	for (size_t n = 0; n < f->count; n++)
+		visit(f, (first + n) % f->count, now_ns);
 	if (f->has_moved && f->options->paths == NULL)
 		list_files(f, now_ns);
 	for (size_t i = 0; i < f->count && f->has_moved; i++)
-		if (f->items[i]->found_ns == 0) /* new in this listing */
-			look_at_item(f, f->items[i], now_ns);
+		if (f->items[i]->found_ns == 0 && !f->items[i]->out.is_late) /* new in this listing */
+			visit(f, i, now_ns);
 	f->sink = NULL;
 }
 
@@ -636,6 +743,11 @@ uint64_t tdm_follower_cut(const struct tdm_follower *f)
 const struct tdm_fair *tdm_follower_left(const struct tdm_follower *f)
 {
 	return &f->left;
+}
+
+const struct tdm_fair *tdm_follower_late(const struct tdm_follower *f)
+{
+	return &f->late;
 }
 
 uint64_t tdm_follower_others(const struct tdm_follower *f)

@@ -41,14 +41,18 @@ static const char *common_type(struct tdm_state *state)
 	return board;
 }
 
+static bool has_real_chip(const struct tdm_metal_region *region)
+{
+	return region->status == TDM_METAL_OK && region->id_type != TDM_METAL_ID_SIMULATED &&
+	       region->id_type != TDM_METAL_ID_UNKNOWN;
+}
+
 /* Whether a device is a chip of a card that is not known. */
 static bool is_apart(const struct tdm_state *state, const struct tdm_picture_device *device)
 {
 	if (device->region == UINT32_MAX || device->host_card != UINT32_MAX)
 		return false;
-	const struct tdm_metal_region *region = &state->metal.now.regions[device->region];
-	return region->status == TDM_METAL_OK && region->id_type != TDM_METAL_ID_SIMULATED &&
-	       region->id_type != TDM_METAL_ID_UNKNOWN;
+	return has_real_chip(&state->metal.now.regions[device->region]);
 }
 
 /* A step of joining: gives chips whose card is not known the common card type, and marks boards. */
@@ -163,6 +167,17 @@ static void add_card(struct tdm_state *state, uint32_t i)
 	}
 }
 
+/* The device with this chip id, if exactly one is known. */
+static uint32_t known_chip(struct tdm_state *state, uint64_t id)
+{
+	uint32_t at = tdm_map_find(&state->by_chip, id);
+	if (at == AMBIGUOUS || at == TDM_MAP_NONE)
+		return UINT32_MAX;
+	state->picture.devices[at].has_chip_id = true;
+	state->picture.devices[at].chip_id = id;
+	return at;
+}
+
 /* The device with this chip id, added if it is new. */
 static uint32_t find_chip(struct tdm_state *state, uint64_t id)
 {
@@ -185,22 +200,84 @@ static uint32_t find_chip(struct tdm_state *state, uint64_t id)
 	return at;
 }
 
+/*
+ * The device of a region whose chip has no unique id: the one that a program names by the same id, or else by the same
+ * number. Added if it is new and `may_add`.
+ */
+static uint32_t find_weak(struct tdm_state *state, const struct tdm_metal_region *region, bool may_add)
+{
+	bool is_number = region->device <= INT32_MAX;
+	uint32_t at = tdm_map_find(&state->by_chip, region->asic_id);
+	if (at == TDM_MAP_NONE || at == AMBIGUOUS || state->picture.devices[at].host_card != UINT32_MAX)
+		at = is_number ? tdm_map_find(&state->by_number, region->device) : TDM_MAP_NONE;
+	if (at != TDM_MAP_NONE || !may_add)
+		return at != TDM_MAP_NONE ? at : UINT32_MAX;
+	bool is_logical = region->id_type == TDM_METAL_ID_LOGICAL;
+	at = add_device(state, key_of(is_logical ? BY_NUMBER : BY_CHIP, region->asic_id));
+	if (at == UINT32_MAX)
+		return at;
+	if (tdm_map_find(&state->by_chip, region->asic_id) == TDM_MAP_NONE)
+		tdm_map_set(&state->by_chip, region->asic_id, at);
+	if (is_number)
+		tdm_map_set(&state->by_number, region->device, at);
+	return at;
+}
+
+/* Whether no process uses the device of a readable region any more, as far as the region shows. */
+static bool is_left(const struct tdm_state *state, const struct tdm_metal_region *region)
+{
+	bool is_trusted = tdm_metal_is_trusted(region, state->proc.uid);
+	for (uint32_t k = 0; k < region->slot_count; k++)
+		if (region->slots[k].releases || region->slots[k].life != TDM_PROC_DEAD)
+			return false;
+	for (unsigned kind = 0; kind < TDM_KIND_COUNT && is_trusted; kind++)
+		if (tdm_is_some(region->unattributed.of[kind]))
+			return false;
+	return region->slot_count != 0 || region->attached == 0;
+}
+
+/* Finds or adds the device of a readable region. UINT32_MAX if there is none, or if it has a region already: a second
+ * region of the same chip is damaged or forged. */
+static uint32_t find_region(struct tdm_state *state, const struct tdm_metal_region *region, bool may_add)
+{
+	uint32_t at = UINT32_MAX;
+	bool is_renamed = tdm_metal_doubts(region, TDM_METAL_DOUBT_ID_DIFFERS);
+	switch ((enum tdm_metal_id)region->id_type) {
+	case TDM_METAL_ID_CHIP:
+		/* A file under another name than its chip's could take the place of the chip's own file. */
+		if (!is_renamed && may_add)
+			at = find_chip(state, region->asic_id);
+		else if (!is_renamed)
+			at = known_chip(state, region->asic_id);
+		break;
+	case TDM_METAL_ID_LOGICAL:
+	case TDM_METAL_ID_UNHEALTHY:
+	case TDM_METAL_ID_SIMULATED:
+		if (!is_renamed)
+			at = find_weak(state, region, may_add);
+		break;
+	case TDM_METAL_ID_BOARD:
+	case TDM_METAL_ID_UNKNOWN:
+		break;
+	}
+	return at != UINT32_MAX && state->picture.devices[at].region == UINT32_MAX ? at : UINT32_MAX;
+}
+
 static void add_region(struct tdm_state *state, uint32_t i, bool readable)
 {
 	const struct tdm_metal_region *region = &state->metal.now.regions[i];
-	uint32_t at = UINT32_MAX;
-	if ((region->status == TDM_METAL_OK) != readable)
-		return;
 	/* An unreadable region is a problem. It is also a device, if no other source shows the device. */
 	if (!readable && (state->host.card_count != 0 || !region->has_name_id || region->status == TDM_METAL_VANISHED ||
 				 region->status == TDM_METAL_NOT_A_FILE ||
 				 tdm_map_find(&state->by_chip, region->name_id) != TDM_MAP_NONE))
 		return;
-	/* A file under another name than its chip's could take the place of the chip's own file. */
-	if (readable && region->id_type == TDM_METAL_ID_CHIP && !tdm_metal_doubts(region, TDM_METAL_DOUBT_ID_DIFFERS))
-		at = find_chip(state, region->asic_id);
-	/* A second region of the same chip is damaged or forged: keep it apart. */
-	if (at == UINT32_MAX || state->picture.devices[at].region != UINT32_MAX)
+	bool may_add = !(readable && is_left(state, region) && !(state->has_common_type && has_real_chip(region)));
+	uint32_t at = readable ? find_region(state, region, may_add) : UINT32_MAX;
+	if (at == UINT32_MAX && !may_add) {
+		state->picture.left_regions++;
+		return;
+	}
+	if (at == UINT32_MAX)
 		at = add_device(state, key_of(BY_REGION, tdm_str_hash(tdm_str_of(region->name))));
 	if (at == UINT32_MAX)
 		return;
@@ -406,7 +483,12 @@ static void number_idle(struct tdm_state *state)
 }
 
 /* A source of devices, in the order in which the sources are taken. */
-enum step { READABLE, RUNNING, ENDED, UNREADABLE };
+enum step { READABLE, RUNNING, ENDED, LEFT, UNREADABLE };
+
+static enum step step_of(const struct tdm_state *state, const struct tdm_metal_region *region)
+{
+	return region->status != TDM_METAL_OK ? UNREADABLE : is_left(state, region) ? LEFT : READABLE;
+}
 
 struct source {
 	uint32_t user; /* index of its user */
@@ -439,13 +521,12 @@ static size_t list_sources(struct tdm_state *state, struct source *list)
 {
 	size_t count = 0;
 	for (enum step step = READABLE; step <= UNREADABLE; step++) {
-		bool is_region = step == READABLE || step == UNREADABLE;
+		bool is_region = step != RUNNING && step != ENDED;
 		size_t most = is_region ? state->metal.now.count : state->fold.count;
 		for (size_t i = 0; i < most; i++) {
 			const struct tdm_fold_process *process = is_region ? NULL : state->fold.processes[i];
 			const struct tdm_metal_region *region = is_region ? &state->metal.now.regions[i] : NULL;
-			if (is_region ? (region->status == TDM_METAL_OK) != (step == READABLE)
-				      : tdm_fold_runs(process) != (step == RUNNING))
+			if (is_region ? step_of(state, region) != step : tdm_fold_runs(process) != (step == RUNNING))
 				continue;
 			bool may_add = is_region || tdm_state_lists(state, process);
 			uint32_t uid = !is_region ? process->who.uid : region->has_file ? region->uid : TDM_UID_UNKNOWN;
@@ -470,6 +551,8 @@ static void add_all(struct tdm_state *state)
 	struct source *list = tdm_alloc((2 * state->metal.now.count + 2 * state->fold.count) * sizeof *list);
 	tdm_fair_clear(fair);
 	tdm_map_clear(&state->devices_left);
+	state->picture.left_regions = 0;
+	state->has_common_type = common_type(state) != NULL;
 	size_t count = list_sources(state, list), room = TDM_STATE_DEVICES_MAX - state->picture.device_count;
 	uint64_t wanted = 0, spare = 0;
 	for (size_t i = 0; i < fair->count; i++)
@@ -484,8 +567,8 @@ static void add_all(struct tdm_state *state)
 			state->device_user->may += spare;
 			spare = 0;
 		}
-		if (list[i].step == READABLE || list[i].step == UNREADABLE)
-			add_region(state, list[i].index, list[i].step == READABLE);
+		if (list[i].step != RUNNING && list[i].step != ENDED)
+			add_region(state, list[i].index, list[i].step != UNREADABLE);
 		else
 			add_process(state, state->fold.processes[list[i].index], list[i].step == RUNNING);
 		if (wanted > room && (i + 1 == count || list[i + 1].user != list[i].user)) {

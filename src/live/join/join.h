@@ -118,6 +118,7 @@ struct tdm_state {
 	struct tdm_fair device_users;
 	struct tdm_fair_user *device_user;
 	struct tdm_map devices_left;
+	bool has_common_type;              /* all cards are of one type */
 	struct tdm_fair claims, excessive; /* scratch; and the users whose ledgers count too much */
 	struct tdm_arena cuts;             /* memory of the parts' `most` */
 	struct tdm_picture_left *left_out; /* the picture's list */

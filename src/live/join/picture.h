@@ -258,9 +258,15 @@ struct tdm_picture_problem {
 };
 
 /* The tables in which there may be no room for all. The users share the room. */
-enum tdm_picture_table { TDM_TABLE_LEDGERS, TDM_TABLE_REGIONS, TDM_TABLE_DEVICES, TDM_PICTURE_TABLE_COUNT };
+enum tdm_picture_table {
+	TDM_TABLE_LEDGERS,
+	TDM_TABLE_REGIONS,
+	TDM_TABLE_DEVICES,
+	TDM_TABLE_LATE, /* ledgers that are not read yet, because their user's ledgers take too much */
+	TDM_PICTURE_TABLE_COUNT
+};
 
-/* What is not in the picture because a table is full. */
+/* What is not in the picture because a table is full, or its user has used up a budget. */
 struct tdm_picture_left {
 	uint8_t table; /* enum tdm_picture_table */
 	uint32_t uid;  /* the user; UINT32_MAX if unknown */
@@ -287,8 +293,9 @@ struct tdm_picture {
 	uint64_t buffers_version; /* changes when the lists of buffers may have changed since the previous picture */
 	const struct tdm_picture_left *left; /* by table, then by count */
 	size_t left_count;
-	uint64_t others; /* number of ledgers of processes that were not requested */
-	int ledgers_err; /* why the directory of ledgers cannot be listed; 0 if it can */
+	uint64_t left_regions; /* number of the runtime's regions that ended programs left, and no device needs */
+	uint64_t others;       /* number of ledgers of processes that were not requested */
+	int ledgers_err;       /* why the directory of ledgers cannot be listed; 0 if it can */
 	const struct tdm_intern *texts;
 	const struct tdm_picture_host *hosts; /* all requested hosts; NULL if the picture is of this machine */
 	size_t host_count;

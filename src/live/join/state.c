@@ -54,6 +54,7 @@ static void list_left(struct tdm_state *state)
 		[TDM_TABLE_LEDGERS] = tdm_follower_left(state->follower),
 		[TDM_TABLE_REGIONS] = &state->metal.now.left,
 		[TDM_TABLE_DEVICES] = &state->device_users,
+		[TDM_TABLE_LATE] = tdm_follower_late(state->follower),
 	};
 	size_t count = 0;
 	for (size_t t = 0; t < TDM_PICTURE_TABLE_COUNT; t++)
@@ -74,7 +75,7 @@ static void list_left(struct tdm_state *state)
 
 enum { LEFT_NAMED = 4 }; /* users to name, of each table */
 
-/* Names the users who have most, and counts the others. */
+/* Names the users who have most, except the reader's own, and counts the others. */
 static void note_left(
 	struct tdm_state *state, enum tdm_from from, enum tdm_picture_table table, const char *place, const char *what)
 {
@@ -84,8 +85,9 @@ static void note_left(
 		if (left->table != table)
 			continue;
 		if (users++ < LEFT_NAMED)
-			note(state, from, -EOVERFLOW, place, "%" PRIu64 " %s, of user %s", left->count, what,
-				left->user);
+			note(state, from, -EOVERFLOW, place, "%" PRIu64 " %s%s%s", left->count, what,
+				left->uid != state->proc.uid ? ", of user " : "",
+				left->uid != state->proc.uid ? left->user : "");
 		else
 			rest = tdm_plus(rest, left->count);
 	}
@@ -102,6 +104,7 @@ static void note_all_left(struct tdm_state *state)
 	note_left(state, TDM_FROM_LEDGER, TDM_TABLE_LEDGERS, dir, what);
 	if (cut != 0) /* of the files that the caller named */
 		note(state, TDM_FROM_LEDGER, -EOVERFLOW, dir, "%" PRIu64 " %s", cut, what);
+	note_left(state, TDM_FROM_LEDGER, TDM_TABLE_LATE, dir, "ledgers not read yet, because they take too much");
 	note_left(state, TDM_FROM_METAL_SHM, TDM_TABLE_REGIONS, tdm_metal_path(state->metal.dir),
 		"regions more than can be read");
 	note_left(state, TDM_FROM_NONE, TDM_TABLE_DEVICES, "", "devices more than can be shown");
@@ -124,7 +127,8 @@ static void note_ledgers(struct tdm_state *state)
 		const struct tdm_followed *item = tdm_follower_get(follower, i);
 		bool runs = item->is_known && item->who.life != TDM_LIFE_ENDED;
 		/* A caller with only_ledgers may look only once, so it also gets unfinished ledgers as problems. */
-		bool is_new = item->err == -EAGAIN && item->text[0] == '\0' && state->options->only_ledgers;
+		bool is_new =
+			item->err == -EAGAIN && item->text[0] == '\0' && !item->is_late && state->options->only_ledgers;
 		const char *text = is_new ? "its writer has not finished setting it up" : item->text;
 		if (item->err != 0 && text[0] != '\0') {
 			struct tdm_picture_problem *problem =
@@ -231,6 +235,9 @@ static void note_problems(struct tdm_state *state)
 
 /* ---- a picture ---- */
 
+/* The processor time that the ledgers of one owner may take if there is only one picture. */
+#define ONCE_NS (2 * TDM_NS_PER_S)
+
 enum {
 	HOST_SHARE = 50, /* reading the driver's files takes at most 1/50 of the time */
 	HOST_ALL = 10,   /* one reading in this many also rereads the cards' fixed properties */
@@ -251,8 +258,13 @@ struct tdm_state *tdm_state_new(const struct tdm_state_options *options)
 	o->sysfs = state->dirs[2] = tdm_strdup(o->sysfs);
 	o->proc = state->dirs[3] = tdm_strdup(o->proc);
 	tdm_fold_init(&state->fold);
-	state->follow = (struct tdm_follow_options){ o->ledger_dir, o->paths, o->pids, o->pid_count, o->only_ledgers,
-		o->keeps_gone };
+	state->follow = (struct tdm_follow_options){ .dir = o->ledger_dir,
+		.paths = o->paths,
+		.pids = o->pids,
+		.pid_count = o->pid_count,
+		.names_new = o->only_ledgers,
+		.keeps_gone = o->keeps_gone,
+		.owner_ns = o->once ? ONCE_NS : 0 };
 	state->follower = tdm_follower_new(&state->follow);
 	state->metal.dir = o->shm_dir;
 	tdm_proc_root_init(&state->proc, o->proc);

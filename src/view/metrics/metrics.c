@@ -769,6 +769,7 @@ static void write_left(const struct tdm_metrics *metrics)
 	static const char *const tables[] = { [TDM_TABLE_LEDGERS] = "ledgers",
 		[TDM_TABLE_REGIONS] = "regions",
 		[TDM_TABLE_DEVICES] = "devices",
+		[TDM_TABLE_LATE] = "unread_ledgers",
 		[TDM_PICTURE_TABLE_COUNT] = "metrics" };
 	struct tdm_buf labels = { 0 };
 	tdm_metrics_family(text, "tt_left_out", TDM_METRIC_GAUGE,

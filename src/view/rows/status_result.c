@@ -816,7 +816,8 @@ static void add_status(struct tdm_block *in, const struct tdm_status_report *rep
 	tdm_data_all(
 		group, TDM_VALUES({ "taken_ns", tdm_value_if(picture->real_ns != 0, tdm_value_ns(picture->real_ns)) },
 			       { "device_count", tdm_value_count(picture->device_count) },
-			       { "process_count", tdm_value_count(picture->process_count) }));
+			       { "process_count", tdm_value_count(picture->process_count) },
+			       { "left_regions", tdm_value_count(picture->left_regions) }));
 	/* Problems name other users' files. */
 	tdm_add_table(group, "unreadable", NULL,
 		TDM_TABLE_OF(problem_columns, picture->problems, report->pick.by_user ? 0 : picture->problem_count))
@@ -855,6 +856,10 @@ void tdm_status_show(struct tdm_block *in, const struct tdm_status_report *repor
 		add_boards(in, report);
 	if (facts->processes + facts->devices + facts->boards != 0)
 		add_processes(in, report);
+	if (picture->left_regions != 0 && report->pick.device == NULL && report->pick.pid_count == 0)
+		tdm_say(in, "{left/region/regions} left by ended programs ('tidemark doctor' says more)",
+			TDM_VALUES({ "left", tdm_value_count(picture->left_regions) }))
+			->is_apart = true;
 	add_findings(in, report);
 	add_problems(in, report);
 	if (facts->devices != 0 || facts->boards != 0)
