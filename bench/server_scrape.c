@@ -27,6 +27,7 @@ enum {
 	HOSTILE = 3000, /* copied ledgers */
 	HOSTILE_BUFFERS = 64,
 	FIRST_PID = 1 << 21,
+	CROWD = 300, /* slow connections */
 };
 
 static struct sockaddr_in place(uint16_t port)
@@ -51,17 +52,19 @@ static uint16_t free_port(void)
 }
 
 /* The nanoseconds from connecting to the last byte of a complete answer; 0: there was none. */
-static uint64_t scrape(uint16_t port)
+static uint64_t get(uint16_t port, const char *page)
 {
-	static const char request[] = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+	char request[128];
 	static const char good[] = "HTTP/1.1 200";
 	struct sockaddr_in to = place(port);
 	char block[65536], head[sizeof good] = "";
 	uint64_t begin = tdm_clock_ns();
 	size_t bytes = 0;
+	int len = snprintf(
+		request, sizeof request, "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", page);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to) != 0 ||
-		send(fd, request, sizeof request - 1, MSG_NOSIGNAL) != (ssize_t)sizeof request - 1)
+		send(fd, request, (size_t)len, MSG_NOSIGNAL) != len)
 		goto out;
 	for (ssize_t got; (got = recv(fd, block, sizeof block, 0)) > 0; bytes += (size_t)got)
 		if (bytes == 0)
@@ -89,7 +92,7 @@ static double scrape_machine(struct bench *bench, uint64_t buffers, const char *
 		bool runs = bench_server_start(&server, &plan);
 		for (size_t i = 0; runs && i < SCRAPES; i++) {
 			usleep(SCRAPE_PAUSE_MS * 1000);
-			times[i] = scrape(port);
+			times[i] = get(port, "/metrics");
 			runs = times[i] != 0;
 		}
 	}
@@ -145,7 +148,7 @@ static pid_t start_scraper(uint16_t port)
 {
 	pid_t pid = fork();
 	while (pid == 0) {
-		scrape(port);
+		get(port, "/metrics");
 		usleep(SCRAPE_PAUSE_MS * 1000);
 	}
 	return pid;
@@ -190,10 +193,52 @@ static void query_beside_hostile_ledgers(struct bench *bench)
 		bench_leave_out(bench, row, "the ledgers cannot be copied, or tidemarkd does not answer");
 }
 
+/* A health check beside connections that have sent half a request, more than the daemon keeps open. */
+static void check_beside_slow_clients(struct bench *bench)
+{
+	static const char row[] = "server.http_crowd";
+	uint16_t port = free_port();
+	struct sockaddr_in to = place(port);
+	char number[16];
+	const char *args[] = { "--http-port", number, NULL };
+	const struct bench_server_plan plan = { BENCH_OURS, true, bench_bin_dir(bench), args, NULL, false };
+	struct bench_server server = { 0 };
+	uint64_t times[SCRAPES] = { 0 };
+	int crowd[CROWD];
+	if (!bench_wants(bench, row))
+		return;
+	snprintf(number, sizeof number, "%u", (unsigned)port);
+	bool runs = bench_server_start(&server, &plan);
+	for (size_t i = 0; runs && i < SCRAPES; i++) {
+		for (size_t k = 0; k < CROWD; k++) {
+			crowd[k] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+			runs &= crowd[k] >= 0 && connect(crowd[k], (struct sockaddr *)&to, sizeof to) == 0 &&
+				send(crowd[k], "GET /", 5, MSG_NOSIGNAL) == 5;
+		}
+		times[i] = get(port, "/healthz");
+		runs &= times[i] != 0;
+		for (size_t k = 0; k < CROWD; k++)
+			if (crowd[k] >= 0)
+				close(crowd[k]);
+	}
+	bench_server_stop(&server);
+	qsort(times, SCRAPES, sizeof *times, tdm_order_u64);
+	if (runs)
+		bench_put(bench, &(struct bench_row){ .name = row,
+					 .unit = "ms",
+					 .ours = (double)times[SCRAPES - 1] / 1e6,
+					 .baseline = 100,
+					 .goal = 1,
+					 .note = "limit: the slowest health check beside 300 slow connections" });
+	else
+		bench_leave_out(bench, row, "tidemarkd does not answer on HTTP");
+}
+
 void bench_server_scrape(struct bench *bench)
 {
 	static const char row[] = "server.scrape", growth[] = "server.scrape_growth";
 	const char *why = "";
+	check_beside_slow_clients(bench);
 	query_beside_hostile_ledgers(bench);
 	if (!bench_wants(bench, row) && !bench_wants(bench, growth))
 		return;
