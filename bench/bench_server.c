@@ -9,9 +9,11 @@
 
 #include "base/clock.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum {
@@ -110,57 +112,108 @@ static void measure_speed(struct bench *bench)
 	}
 }
 
-/* The time in microseconds within which 99 of 100 queries are answered while clients flood the server; 0: failed. */
-static double query_once(const struct bench_server_plan *plan, uint32_t floods)
+/* ---- queries ---- */
+
+/* Sends back what it gets: what a query costs if nothing has to be done for it. */
+static void *run_echo(void *context)
+{
+	const int *fd = context;
+	uint8_t message[MESSAGE];
+	ssize_t got;
+	while ((got = recv(*fd, message, sizeof message, 0)) > 0)
+		if (send(*fd, message, (size_t)got, MSG_NOSIGNAL) != got)
+			break;
+	return NULL;
+}
+
+static bool ask_echo(int fd)
+{
+	uint8_t message[MESSAGE] = { TDM_WIRE_QUERY };
+	return send(fd, message, sizeof message, MSG_NOSIGNAL) == (ssize_t)sizeof message &&
+	       recv(fd, message, sizeof message, MSG_WAITALL) == (ssize_t)sizeof message;
+}
+
+/* Asks the server and the echo in turn. The number of times; 0: failed. */
+static size_t ask_both(int fd, int echo, double times[2][QUERIES])
+{
+	uint64_t until = tdm_clock_ns() + QUERY_S * TDM_NS_PER_S;
+	size_t count = 0;
+	for (; count < QUERIES && (count < QUERIES_MIN || tdm_clock_ns() < until); count++)
+		for (unsigned who = 0; who < 2; who++) {
+			struct tdm_wire_reply reply;
+			usleep(QUERY_PAUSE_US);
+			uint64_t begin = tdm_clock_ns();
+			if (who == 0 ? !wire_ask(fd, MESSAGE, TDM_WIRE_QUERY, 0, &reply) : !ask_echo(echo))
+				return 0;
+			times[who][count] = (double)(tdm_clock_ns() - begin) / 1000;
+		}
+	return count;
+}
+
+bool bench_server_query(const struct bench_server *server, struct bench_query_times *to)
+{
+	double times[2][QUERIES];
+	pthread_t thread;
+	int ends[2] = { -1, -1 };
+	size_t count = 0;
+	int fd = wire_connect(server->socket);
+	if (fd >= 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0 &&
+		pthread_create(&thread, NULL, run_echo, &ends[1]) == 0) {
+		count = ask_both(fd, ends[0], times);
+		shutdown(ends[0], SHUT_RDWR);
+		pthread_join(thread, NULL);
+	}
+	for (unsigned i = 0; i < 2; i++)
+		if (ends[i] >= 0)
+			close(ends[i]);
+	if (fd >= 0)
+		close(fd);
+	if (count != 0)
+		*to = (struct bench_query_times){ quantile(times[0], count, 0.99), quantile(times[1], count, 0.99) };
+	return count != 0;
+}
+
+/* Queries while clients flood the server. */
+static bool query_once(const struct bench_server_plan *plan, uint32_t floods, struct bench_query_times *to)
 {
 	const struct bench_feed feed = { floods, 1, UINT64_MAX, LIVE };
 	struct bench_server server;
 	struct bench_clients clients = { .go = -1, .done = -1 };
-	double times[QUERIES], result = 0;
-	size_t count = 0;
 	bool went_well = bench_server_start(&server, plan) && bench_clients_start(&clients, &server, &feed);
-	int fd = went_well ? wire_connect(server.socket) : -1;
-	if (fd >= 0)
+	if (went_well)
 		bench_clients_go(&clients);
-	uint64_t until = tdm_clock_ns() + QUERY_S * TDM_NS_PER_S;
-	while (fd >= 0 && went_well && count < QUERIES && (count < QUERIES_MIN || tdm_clock_ns() < until)) {
-		struct tdm_wire_reply reply;
-		usleep(QUERY_PAUSE_US);
-		uint64_t begin = tdm_clock_ns();
-		went_well = wire_ask(fd, MESSAGE, TDM_WIRE_QUERY, 0, &reply);
-		times[count++] = (double)(tdm_clock_ns() - begin) / 1000;
-	}
-	if (fd >= 0 && went_well)
-		result = quantile(times, count, 0.99);
-	if (fd >= 0)
-		close(fd);
+	went_well = went_well && bench_server_query(&server, to);
 	bench_clients_stop(&clients);
 	bench_server_stop(&server);
-	return result;
+	return went_well;
 }
 
 static void measure_queries(struct bench *bench)
 {
 	static const struct {
-		const char *row, *limit_row;
+		const char *row, *limit_row, *echo_row;
 		uint32_t floods;
 		const char *note;
 	} modes[] = {
-		{ "server.query_8", "server.query_8_limit", 8, "original; 99 % of queries while 8 clients flood" },
-		{ "server.query_64", NULL, 64, "original; 99 % of queries while 64 clients flood" },
+		{ "server.query_8", "server.query_8_limit", "server.query_8_echo", 8,
+			"original; 99 % of queries while 8 clients flood" },
+		{ "server.query_64", NULL, NULL, 64, "original; 99 % of queries while 64 clients flood" },
 	};
 	for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
-		double times[BENCH_SERVERS][RUNS], worst = 1;
+		double times[BENCH_SERVERS][RUNS], echoes[BENCH_SERVERS][RUNS];
+		bool went_well = true;
 		if (!bench_wants(bench, modes[m].row))
 			continue;
 		for (size_t run = 0; run < RUNS; run++)
-			for (enum bench_server_kind kind = 0; kind < BENCH_SERVERS && worst > 0; kind++) {
+			for (enum bench_server_kind kind = 0; kind < BENCH_SERVERS && went_well; kind++) {
 				const struct bench_server_plan plan = { kind, false, bench_bin_dir(bench), NULL, NULL,
 					false };
-				times[kind][run] = query_once(&plan, modes[m].floods);
-				worst = times[kind][run] < worst ? times[kind][run] : worst;
+				struct bench_query_times found = { 0 };
+				went_well = query_once(&plan, modes[m].floods, &found);
+				times[kind][run] = found.query_us;
+				echoes[kind][run] = found.echo_us;
 			}
-		if (worst <= 0) {
+		if (!went_well) {
 			bench_leave_out(bench, modes[m].row, no_daemon);
 			continue;
 		}
@@ -177,6 +230,14 @@ static void measure_queries(struct bench *bench)
 						 .baseline = 1000,
 						 .goal = 1,
 						 .note = "limit: 1 ms for 99 % of queries while 8 clients flood" });
+		if (modes[m].echo_row != NULL)
+			bench_put(
+				bench, &(struct bench_row){ .name = modes[m].echo_row,
+					       .unit = "us",
+					       .ours = ours,
+					       .baseline = quantile(echoes[BENCH_OURS], RUNS, 0.5),
+					       .goal = 0.5,
+					       .note = "a bare echo thread beside the same 8 flooding clients; 99 %" });
 	}
 }
 

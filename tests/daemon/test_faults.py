@@ -119,7 +119,7 @@ class Deleted(DaemonTest):
 class Descriptors(DaemonTest):
     """A daemon with few descriptors, and more processes than it has descriptors for."""
 
-    LIMIT = 64
+    LIMIT = 72
 
     def crowd(self, count):
         """That many processes, one after the other, each with a connection and 10 bytes. Returns those that were served."""

@@ -466,17 +466,32 @@ tdm_inlined void count_change(const struct tdm_client *client, const struct tdm_
 	change->sum = add_to_sum(sum, change->kind, now.bytes - was->bytes, now.buffers - was->buffers);
 }
 
+/* The name of kernels of this type, an index into tdm_kernel_types; stored in the ledger if new. */
+static uint32_t name_of_type(struct tdm_client *client, uint32_t type)
+{
+	const char *text = tdm_kernel_types[type];
+	if (client->names[type] == 0)
+		client->names[type] = tdm_blobs_put(&client->writer->blobs, TDM_BLOB_TEXT, text, strlen(text), NULL);
+	return client->names[type];
+}
+
+/* The core as a range of cores. */
+static uint32_t range_of(struct tdm_client *client, const struct tdm_wire_place *place)
+{
+	const uint16_t range[] = { place->x, place->y, place->x, place->y };
+	return tdm_blobs_put(&client->writer->blobs, TDM_BLOB_RANGES, range, sizeof range, NULL);
+}
+
 /* Like tdm_client_alloc(), but counts no refusal. */
 static int try_alloc(struct tdm_client *client, int32_t number, enum tdm_kind kind, uint64_t id, uint64_t bytes,
 	uint32_t more, struct tdm_change *change)
 {
-	struct tdm_clients *clients = client->all;
-	struct tdm_wdevice *device;
+	struct tdm_wdevice *device = NULL;
 	struct tdm_wire_place place;
 	bool is_core_write = more == TDM_CLIENT_CORE_WRITE && tdm_wire_place_of(id, &place);
 	bool has_references = (TDM_CLIENT_BUFFER_KINDS >> kind & 1) != 0;
+	bool is_typed = kind == TDM_KIND_KERNEL && !is_core_write;
 	uint32_t cores = kind == TDM_KIND_CB ? more : is_core_write;
-	uint32_t kernel_type = kind == TDM_KIND_KERNEL && !is_core_write ? more : TDM_KERNEL_TYPES - 1;
 	struct tdm_ledger_slot old = { .birth = 0 };
 	bool may_be_empty = kind == TDM_KIND_CB || kind == TDM_KIND_KERNEL;
 	int err = kind >= TDM_KIND_COUNT || bytes > SIZE_MAX_ASKED || (bytes == 0 && !may_be_empty)
@@ -485,10 +500,6 @@ static int try_alloc(struct tdm_client *client, int32_t number, enum tdm_kind ki
 	if (err != 0)
 		return err;
 	const struct tdm_held was = held_now(device, kind);
-	uint32_t *name = kind == TDM_KIND_KERNEL && !is_core_write ? &client->names[kernel_type] : NULL;
-	if (name != NULL && *name == 0)
-		*name = tdm_blobs_put(&client->writer->blobs, TDM_BLOB_TEXT, tdm_kernel_types[kernel_type],
-			strlen(tdm_kernel_types[kernel_type]), NULL);
 	const struct tdm_report report = { .size = sizeof report,
 		.device = (uint32_t)number,
 		.kind = kind,
@@ -498,31 +509,30 @@ static int try_alloc(struct tdm_client *client, int32_t number, enum tdm_kind ki
 		.asked = bytes,
 		.holding = cores,
 		.cores = cores,
-		.name = name != NULL ? *name : 0 };
-	struct tdm_report_extra extra = { .banks = cores != 0 ? cores : 1,
+		.name = is_typed ? name_of_type(client, more) : 0 };
+	const struct tdm_report_extra extra = { .banks = cores != 0 ? cores : 1,
 		.bank_bytes = bytes,
+		.ranges = is_core_write ? range_of(client, &place) : 0,
 		.replaces = has_references,
 		.old = has_references ? &old : NULL };
-	if (is_core_write)
-		extra.ranges = tdm_blobs_put(&client->writer->blobs, TDM_BLOB_RANGES,
-			(const uint16_t[]){ place.x, place.y, place.x, place.y }, 4 * sizeof(uint16_t), NULL);
 	err = client->self != NULL
 		      ? tdm_writer_alloc(device, client->self, &report, &extra, tdm_writer_hint(device, kind, id))
 		      : tdm_writer_alloc_cold(device, NULL, &report, &extra);
 	if (err != 0)
 		return err;
-	*change = (struct tdm_change){ .kind = kind, .bytes = bytes, .references = 1, .kernel_type = kernel_type };
+	*change = (struct tdm_change){ .kind = kind, .bytes = bytes, .references = 1 };
+	change->kernel_type = is_typed ? more : TDM_KERNEL_TYPES - 1;
 	change->has_replaced = device->now[kind]->buffers == was.buffers;
 	change->old_bytes = was.bytes + bytes - device->now[kind]->asked_bytes;
 	if (old.birth != 0) {
 		change->references = tdm_client_references(client, old.name) + 1;
 		err = put_references(client, device, &old, change->references);
-		if (err != 0)
-			return err;
 	}
+	if (err != 0)
+		return err;
 	count_change(client, device, change, &was);
-	clients->counters.allocations++;
-	clients->counters.replaced += change->has_replaced;
+	client->all->counters.allocations++;
+	client->all->counters.replaced += change->has_replaced;
 	return 0;
 }
 

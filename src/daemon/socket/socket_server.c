@@ -795,6 +795,7 @@ int tdm_server_init(struct tdm_server *server, struct tdm_loop *loop, const stru
 	server->nameless = UINT64_C(1) << 63 | tdm_clock_real_ns();
 	for (unsigned i = 0; i < TDM_FORM_COUNT; i++)
 		server->listeners[i].at.fd = -1;
+	int err = tdm_errands_init(&server->errands, loop);
 	tdm_server_log_init(&server->log, loop, STDOUT_FILENO);
 	tdm_clients_init(&server->clients, loop, options->dir);
 	server->bytes = tdm_alloc(TDM_WIRE_SIZE_MAX + TDM_CONNECTION_READ);
@@ -802,7 +803,10 @@ int tdm_server_init(struct tdm_server *server, struct tdm_loop *loop, const stru
 	server->clients.left = tdm_server_log_left;
 	server->clients.buried = client_buried;
 	server->clients.context = server;
-	int err = find_sockets(server);
+	if (err != 0)
+		fprintf(stderr, "tidemarkd: cannot start: %s\n", strerror(-err));
+	else
+		err = find_sockets(server);
 	if (err != 0)
 		return err;
 	/* Without this folder no ledger can be made. The folder may appear later, so this is only a warning. */
@@ -844,6 +848,7 @@ void tdm_server_done(struct tdm_server *server)
 	pthread_mutex_destroy(&server->chips_lock);
 	tdm_loop_stop(server->loop, &server->statistics);
 	tdm_server_log_done(&server->log);
+	tdm_errands_done(&server->errands);
 	if (server->spare_fd >= 0)
 		close(server->spare_fd);
 	free(server->bytes);

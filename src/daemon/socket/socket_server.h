@@ -141,6 +141,7 @@ struct tdm_listener {
 
 struct tdm_server {
 	struct tdm_loop *loop;
+	struct tdm_errands errands; /* for the thread of HTTP: what the server knows belongs to the loop's thread */
 	const struct tdm_daemon_options *options;
 	struct tdm_server_log log;
 	struct tdm_clients clients;

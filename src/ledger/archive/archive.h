@@ -66,7 +66,9 @@ struct tdm_archive_stats {
 	uint64_t waiting; /* damaged ledgers that have no writer although the client is still running */
 	uint64_t moved;   /* ledgers moved from memory to disk so far */
 	uint64_t removed; /* ledgers removed from disk because of the disk's limits */
-	uint64_t dropped; /* ledgers removed from memory because they could not be moved and there was no room */
+	/* ledgers removed from memory because they could not be moved, and there was no room or the disk's limits were
+	 * exceeded */
+	uint64_t dropped;
 	uint64_t failed;  /* failed attempts to move a ledger, */
 	uint64_t no_disk; /* and how many of them failed because the disk was full */
 	int err;          /* 0, or why ledgers cannot be moved now, -errno */
