@@ -17,7 +17,7 @@ Running a program with tracking on. The program is tests/integration/tracked.c.
     every buffer was freed
   
     Sizes for opening the device, as this run needed them
-      trace_region_size=1000            on device 0
+      trace_region_size=1000            on device 0; tested: 1 allocation replayed on the model of the allocator
   $ tidemark run -- $TOOLS/tracked leak 3 2>&1 | calm
   tidemark: tracked ended with code 3 after TIME
   
@@ -34,7 +34,7 @@ Running a program with tracking on. The program is tests/integration/tracked.c.
     trace               1     1000 B  AGE  trace
   
     Sizes for opening the device, as this run needed them
-      trace_region_size=1000            on device 0
+      trace_region_size=1000            on device 0; tested: 1 allocation replayed on the model of the allocator
   $ tidemark run -- $TOOLS/tracked leak 3 2>/dev/null
   [3]
   $ tidemark run -- $TOOLS/tracked faults 2>&1 | sed -n '/^$/,$p' | tail -n +3 | calm
@@ -51,7 +51,7 @@ Running a program with tracking on. The program is tests/integration/tracked.c.
     trace               1     1000 B  AGE  trace
   
     Sizes for opening the device, as this run needed them
-      trace_region_size=1000            on device 0
+      trace_region_size=1000            on device 0; tested: 1 allocation replayed on the model of the allocator
 
 If events were lost, it is not known what was freed.
 
@@ -221,7 +221,7 @@ The post-mortem can be kept.
   $ tidemark run --keep -- $TOOLS/tracked leak 2>&1 | tail -1 | sed -E 's|/.*/||; s/[0-9.]+$/PID/'
   tidemark: kept PID
   $ tidemark run --keep -- $TOOLS/tracked clean 2>&1 | tail -1
-      trace_region_size=1000            on device 0
+      trace_region_size=1000            on device 0; tested: 1 allocation replayed on the model of the allocator
   $ tidemark dump | grep -c weights
   1
   $ tidemark dump --reap >/dev/null; ls shm

@@ -208,3 +208,10 @@ What the user named and cannot be used ends the command with its name.
   tidemark scan: --set: "=5" is not NAME=NUMBER or NAME=FROM..TO
   tidemark scan: see 'tidemark scan --help'
   [2]
+
+A name given with --set on which nothing depends is named; nothing else changes.
+
+  $ tidemark scan d --set Wt=8 > plain; tidemark scan d --set Wt=8 --set Wy=2 --set unrelated_to_all=1..2 2>&1 >other | cat; cmp plain other
+  tidemark scan: --set Wy: no size depends on this name; did you mean Wt?
+  tidemark scan: --set unrelated_to_all: no size depends on this name
+  $ tidemark scan d --set Wt=9 --set Wt=8 2>&1 >other | cat; cmp plain other

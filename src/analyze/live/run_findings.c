@@ -1,14 +1,12 @@
 /*
  * This file has independent parts: trace hazards, refused programs, buffers left at close, and the runtime's
  * statistics. Each part collects one process's reports from the process's holdings (one per device). A mesh reports the
- * same buffer or refusal once per chip, so equal reports are grouped, and each group becomes one finding. Only the
- * sizes to specify when opening a device come from the peaks, not from reports.
+ * same buffer or refusal once per chip, so equal reports are grouped, and each group becomes one finding.
  */
 #include "analyze/live/run_findings.h"
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/units.h"
-#include "model/card/bank.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -487,58 +485,4 @@ uint64_t tdm_run_findings_version(const struct tdm_picture *picture, const struc
 			version = tdm_plus(version, holding->told.statistics[k].reports);
 	}
 	return version;
-}
-
-/* ---- sizes to specify when opening a device ---- */
-
-/* Raises the size to this device's size, if larger. */
-static void look(struct tdm_open_size *size, const struct tdm_picture *picture, const struct tdm_holding *holding)
-{
-	const struct tdm_counter *amount = &holding->kinds[size->kind];
-	const struct tdm_device_info *info = picture->devices[holding->device].info;
-	const struct tdm_region *region = NULL;
-	bool is_trace = size->kind == TDM_KIND_TRACE;
-	uint64_t needed = is_trace ? amount->peak : amount->peak_bank, part;
-	if (amount->from != TDM_FROM_LEDGER)
-		return;
-	for (uint32_t i = 0; info != NULL && i < info->region_count && region == NULL; i++)
-		if (info->regions[i].kind == size->kind)
-			region = &info->regions[i];
-	/* The traces' total size suffices only if each bank's part of it can hold the peak of one bank, because pages
-	 * are not spread evenly. */
-	if (is_trace && region != NULL && region->banks != 0 && amount->peak_asked != TDM_BYTES_UNKNOWN &&
-		tdm_bank_trace_part(amount->peak_asked, 1, region->banks, &part) && part >= amount->peak_bank)
-		needed = amount->peak_asked;
-	bool has_region = region != NULL && region->bank_size != 0;
-	if (needed == TDM_BYTES_UNKNOWN ||
-		(needed == 0 && !has_region && !(is_trace && holding->told.trace_count != 0)))
-		return;
-	size->is_in_dram |= is_trace && !has_region && needed == 0;
-	if (size->needed != TDM_BYTES_UNKNOWN && needed <= size->needed)
-		return;
-	size->needed = needed;
-	size->device = holding->number;
-	size->opened = !has_region ? TDM_BYTES_UNKNOWN
-		       : is_trace  ? region->bank_size * region->banks
-				   : region->bank_size;
-}
-
-size_t tdm_open_sizes(const struct tdm_picture *picture, uint32_t process, struct tdm_open_size sizes[TDM_OPEN_SIZES])
-{
-	static const struct tdm_open_size all[TDM_OPEN_SIZES] = {
-		{ .option = "trace_region_size", .kind = TDM_KIND_TRACE, .needed = TDM_BYTES_UNKNOWN },
-		{ .option = "l1_small_size", .kind = TDM_KIND_L1_SMALL, .needed = TDM_BYTES_UNKNOWN },
-	};
-	const struct tdm_picture_process *of = &picture->processes[process];
-	size_t count = 0;
-	for (size_t i = 0; i < TDM_OPEN_SIZES; i++) {
-		struct tdm_open_size *size = &sizes[count];
-		*size = all[i];
-		size->is_least = tdm_is_some(of->lost) || of->refused != 0;
-		for (uint32_t h = 0; h < of->holding_count; h++)
-			look(size, picture, &picture->holdings[of->first_holding + h]);
-		size->is_in_dram &= size->needed == 0;
-		count += size->needed != TDM_BYTES_UNKNOWN;
-	}
-	return count;
 }

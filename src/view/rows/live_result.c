@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 
 #include "analyze/live/live_buffers.h"
+#include "analyze/live/open_sizes.h"
 #include "analyze/live/run_findings.h"
 #include "view/rows/device_rows.h"
 #include "view/rows/stack_rows.h"
@@ -161,13 +162,24 @@ static struct tdm_value get_option(const struct tdm_field *field)
 static struct tdm_value get_opened(const struct tdm_field *field)
 {
 	const struct tdm_open_size *size = field->row;
-	const char *missing = size->is_least ? "; reports are missing, it may have needed more" : "";
+	char test[96] = "";
+	const char *missing = size->is_least && size->is_tested ? "; reports are missing, it may have needed more" : "";
+	if (size->is_tested && size->allocs != 0)
+		snprintf(test, sizeof test, "; tested: %" PRIu64 " allocation%s replayed on the model of the allocator",
+			size->allocs, size->allocs == 1 ? "" : "s");
+	else if (!size->is_tested && size->recorded == size->allocs)
+		snprintf(
+			test, sizeof test, "; not tested, holes may need more: the model places the buffers otherwise");
+	else if (!size->is_tested)
+		snprintf(test, sizeof test,
+			"; not tested, holes may need more: %" PRIu64 " of %" PRIu64 " allocations recorded",
+			size->recorded, size->allocs);
 	if (size->is_in_dram)
-		return tdm_field_printed(field, "without a trace region, traces are in DRAM%s", missing);
+		return tdm_field_printed(field, "without a trace region, traces are in DRAM%s%s", test, missing);
 	if (size->opened == TDM_BYTES_UNKNOWN)
-		return tdm_field_printed(field, "on device %s%s", TDM_DEVICE_TEXT(size->device), missing);
-	return tdm_field_printed(
-		field, "device %s has %" PRIu64 "%s", TDM_DEVICE_TEXT(size->device), size->opened, missing);
+		return tdm_field_printed(field, "on device %s%s%s", TDM_DEVICE_TEXT(size->device), test, missing);
+	return tdm_field_printed(field, "device %s has %" PRIu64 "%s%s", TDM_DEVICE_TEXT(size->device), size->opened,
+		test, missing);
 }
 
 void tdm_live_show_sizes(struct tdm_block *in, const struct tdm_picture *picture, uint32_t process)
@@ -181,6 +193,9 @@ void tdm_live_show_sizes(struct tdm_block *in, const struct tdm_picture *picture
 		{ NULL, "device", SIZE(device) },
 		{ NULL, "opened_with_bytes", SIZE(opened) },
 		{ NULL, "traces_in_dram", SIZE(is_in_dram) },
+		{ NULL, "tested", SIZE(is_tested) },
+		{ NULL, "allocations", SIZE(allocs) },
+		{ NULL, "recorded_allocations", SIZE(recorded) },
 		{ NULL, "at_least", SIZE(is_least) },
 	};
 	struct tdm_open_size *sizes = tdm_result_alloc(in->result, TDM_OPEN_SIZES, sizeof *sizes);
