@@ -149,6 +149,9 @@ bool tdm_has_thread_sanitizer(void);
  */
 typedef int tdm_helper_job(void *context, bool is_apart);
 
+/* Calls a function on another stack than the caller's, which may be small; on the caller's if there is no memory. */
+void tdm_on_other_stack(void (*function)(void *context), void *context);
+
 /* Returns the job's result; -ENOMEM if there is no memory for a stack; -EINTR if the helper was killed. */
 int tdm_helper_run(tdm_helper_job *job, void *context);
 
