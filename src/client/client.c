@@ -716,7 +716,7 @@ struct tdm_writer *tdm_client_writer(void)
 		tdm_on_other_stack(renew, writer);
 	uint32_t epoch = atomic_load(&atomic_load(&tdm_live)->epoch);
 	if (writer != NULL && tdm_thread.epoch != epoch) {
-		tdm_thread.id = tdm_lock_me();
+		tdm_thread.id = (tdm_lock_me() & TDM_LOCK_NO_ID) == 0 ? tdm_lock_me() : 0;
 		tdm_thread.record = tdm_writer_thread(writer);
 		tdm_thread.program = 0;
 		tdm_thread.device = NULL;

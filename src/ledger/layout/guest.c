@@ -49,13 +49,19 @@ bool tdm_wait_is_long(const struct tdm_wait *wait)
 
 uint32_t tdm_lock_self_slow(void)
 {
-	return tdm_lock_self = (uint32_t)gettid();
+	enum { ADDRESS_SHIFT = 6 }; /* a thread's data is larger */
+	int caller_errno = errno;
+	pid_t id = gettid(); /* a sandbox may deny it, with any answer */
+	uint32_t made_up = (uint32_t)((uintptr_t)&tdm_lock_self >> ADDRESS_SHIFT) & (TDM_LOCK_NO_ID - 1);
+	errno = caller_errno;
+	return tdm_lock_self = id > 0 && (uint32_t)id < TDM_LOCK_NO_ID ? (uint32_t)id : made_up | TDM_LOCK_NO_ID;
 }
 
 bool tdm_thread_has_ended(uint32_t thread)
 {
 	int caller_errno = errno;
-	bool has_ended = thread != 0 && tgkill(getpid(), (pid_t)thread, 0) != 0 && errno == ESRCH;
+	bool has_ended = thread != 0 && (thread & TDM_LOCK_NO_ID) == 0 && tgkill(getpid(), (pid_t)thread, 0) != 0 &&
+			 errno == ESRCH;
 	errno = caller_errno;
 	return has_ended;
 }

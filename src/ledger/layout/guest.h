@@ -63,8 +63,12 @@ struct tdm_lock {
 	_Atomic bool is_broken;
 };
 #define TDM_LOCK_HOPELESS (UINT32_C(1) << 31)
+#define TDM_LOCK_NO_ID    (UINT32_C(1) << 30) /* the holder's id is made up; Linux's ids are smaller */
 
-/* Linux's id of the calling thread; 0 until it is looked up in a new thread or after a fork. */
+/*
+ * Linux's id of the calling thread; 0 until it is looked up in a new thread or after a fork. If Linux does not tell, it
+ * is made from an address that belongs to the thread, with TDM_LOCK_NO_ID. Whether such a thread has ended is unknown.
+ */
 extern _Thread_local uint32_t tdm_lock_self __attribute__((tls_model("initial-exec")));
 uint32_t tdm_lock_self_slow(void);
 static inline uint32_t tdm_lock_me(void)
