@@ -14,6 +14,10 @@
  * handler that interrupted the library counts as lost; so does a report cut short by siglongjmp from a handler or by
  * pthread_cancel.
  *
+ * A report may be made on a small stack, such as a signal handler's. From the entry into it, the library uses at most
+ * 4 KiB of its caller's stack for the first report of a process, 1 KiB for later ones, and 4 KiB if call stacks are
+ * kept by frame pointers. libunwind and the Python interpreter need more.
+ *
  * Tracking is off until it is turned on, by the environment or by tidemark_enable():
  *   TIDEMARK=1                     on             TIDEMARK=auto   on if a daemon is listening
  *   TT_ALLOC_TRACKING_ENABLED=1    the same       TIDEMARK=0      off, regardless of the other variable

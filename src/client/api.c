@@ -182,6 +182,12 @@ static inline const struct tdm_report *as_report(const struct tidemark_buffer *b
 	return (const struct tdm_report *)(const void *)b;
 }
 
+/* Readers use the highest bit for virtual devices. */
+static inline bool is_number(uint32_t device)
+{
+	return (device & TDM_DEVICE_VIRTUAL_BIT) == 0;
+}
+
 static struct tdm_wdevice *make_device(uint32_t number, bool is_virtual, struct tdm_writer **writer)
 {
 	*writer = tdm_client_writer();
@@ -254,8 +260,9 @@ static int alloc_entered(const struct tidemark_buffer *b, enum how how, void *fr
 	memcpy(&whole, b,
 		/* the program may have been built against an older or newer header */
 		b->size < sizeof whole ? b->size : sizeof whole);
-	if (!flags_are_valid(&whole) || (whole.ranges != NULL && whole.range_count <= TDM_LEDGER_RANGES_MAX &&
-						!ranges_are_valid(whole.ranges, whole.range_count)))
+	if (!flags_are_valid(&whole) || !is_number(whole.device) ||
+		(whole.ranges != NULL && whole.range_count <= TDM_LEDGER_RANGES_MAX &&
+			!ranges_are_valid(whole.ranges, whole.range_count)))
 		return lose(TDM_LOSS_INVALID, -EINVAL);
 	/* An adopted buffer is on a card, even if nothing is dispatched now. */
 	struct tdm_wdevice *device =
@@ -377,7 +384,7 @@ static int free_entered(uint32_t number, uint32_t kind, uint64_t id)
 
 static cold int free_long(uint32_t number, uint32_t kind, uint64_t id)
 {
-	if (kind >= TIDEMARK_KIND_COUNT)
+	if (kind >= TIDEMARK_KIND_COUNT || !is_number(number))
 		return lose(TDM_LOSS_INVALID, -EINVAL);
 	if (!enter())
 		return lose(TDM_LOSS_NESTED, -EBUSY);
@@ -416,6 +423,7 @@ static struct tdm_wdevice *open_device(uint32_t number, bool is_valid, int *err)
 	*err = 0;
 	if (!tidemark_active_)
 		return NULL;
+	is_valid = is_valid && is_number(number);
 	if (!is_valid || !enter()) {
 		*err = is_valid ? lose(TDM_LOSS_NESTED, -EBUSY) : lose(TDM_LOSS_INVALID, -EINVAL);
 		return NULL;

@@ -536,11 +536,19 @@ static bool find_python(void)
 	return has_handlers && find_module((uintptr_t)found[NEEDED - 1], &interpreter);
 }
 
+static void find_job(void *context)
+{
+	*(bool *)context = find_python();
+}
+
 bool tdm_python_is_here(void)
 {
 	int seen = atomic_load_explicit(&state, memory_order_acquire);
 	if (seen == UNKNOWN) {
-		seen = getauxval(AT_BASE) != 0 && find_python() ? HERE : ABSENT; /* a static program has no loader */
+		bool is_here = false;
+		if (getauxval(AT_BASE) != 0) /* a static program has no loader */
+			tdm_on_other_stack(find_job, &is_here);
+		seen = is_here ? HERE : ABSENT;
 		atomic_store_explicit(&state, seen, memory_order_release);
 	}
 	return seen == HERE;

@@ -190,7 +190,7 @@ static const struct remedy losses[] = {
 	{ TDM_LOSS_NESTED, "in signal handlers that interrupted the library",
 		"do not allocate device memory in signal handlers" },
 	{ TDM_LOSS_DEVICE, "of more devices than a ledger has room for", "one process uses too many devices" },
-	{ TDM_LOSS_INVALID, "because of impossible values", "it reports impossible kinds or sizes" },
+	{ TDM_LOSS_INVALID, "because of impossible values", "it reports impossible kinds, sizes or device numbers" },
 	{ TDM_LOSS_TEXT, "only in part: names or stacks were not kept",
 		"use fewer different names: a number in each name makes each one new" },
 };

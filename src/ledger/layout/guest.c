@@ -68,13 +68,19 @@ bool tdm_wait_is_long(const struct tdm_wait *wait)
 
 uint32_t tdm_lock_self_slow(void)
 {
-	return tdm_lock_self = (uint32_t)gettid();
+	enum { ADDRESS_SHIFT = 6 }; /* a thread's data is larger */
+	int caller_errno = errno;
+	pid_t id = gettid(); /* a sandbox may deny it, with any answer */
+	uint32_t made_up = (uint32_t)((uintptr_t)&tdm_lock_self >> ADDRESS_SHIFT) & (TDM_LOCK_NO_ID - 1);
+	errno = caller_errno;
+	return tdm_lock_self = id > 0 && (uint32_t)id < TDM_LOCK_NO_ID ? (uint32_t)id : made_up | TDM_LOCK_NO_ID;
 }
 
 bool tdm_thread_has_ended(uint32_t thread)
 {
 	int caller_errno = errno;
-	bool has_ended = thread != 0 && tgkill(getpid(), (pid_t)thread, 0) != 0 && errno == ESRCH;
+	bool has_ended = thread != 0 && (thread & TDM_LOCK_NO_ID) == 0 && tgkill(getpid(), (pid_t)thread, 0) != 0 &&
+			 errno == ESRCH;
 	errno = caller_errno;
 	return has_ended;
 }
@@ -232,9 +238,10 @@ void tdm_quiet_end(const struct tdm_quiet *guard)
  * signal, and the program's wait() does not see it.
  */
 
-enum { STACK_BYTES = 128 << 10, STACK_FLAGS = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
+enum { STACK_BYTES = 192 << 10, HELPER_BYTES = 128 << 10, STACK_FLAGS = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
 
 struct helper_call {
+	char *stack;
 	tdm_helper_job *job;
 	void *context;
 	int result;
@@ -385,27 +392,58 @@ static bool may_run_apart(char *stack_end)
 	return works == HELPER_WORKS;
 }
 
+/* A stack with a page below it that cannot be accessed, so that an overflow is a fault at once; NULL if there is no
+ * memory. */
+static char *map_stack(void)
+{
+	char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, STACK_FLAGS, -1, 0);
+	if (stack == MAP_FAILED)
+		return NULL;
+	mprotect(stack, tdm_page_bytes(), PROT_NONE);
+	madvise(stack, STACK_BYTES, MADV_DONTFORK);
+	return stack;
+}
+
+void tdm_on_other_stack(void (*function)(void *context), void *context)
+{
+	int caller_errno = errno;
+	char *stack = map_stack();
+	errno = caller_errno;
+	if (stack == NULL) {
+		function(context);
+		return;
+	}
+	call_here(stack + STACK_BYTES, function, context);
+	caller_errno = errno;
+	munmap(stack, STACK_BYTES);
+	errno = caller_errno;
+}
+
+/* Runs on the other stack, whose lower part is the helper's. */
+static void run_call(void *context)
+{
+	struct helper_call *call = context;
+	struct tdm_quiet guard;
+	char *helper_end = call->stack + HELPER_BYTES;
+	tdm_quiet_begin(&guard);
+	if (!may_run_apart(helper_end) || !run_apart(helper_end, call)) {
+		call->is_apart = false;
+		answer_call(call);
+	}
+	tdm_quiet_end(&guard);
+}
+
 int tdm_helper_run(tdm_helper_job *job, void *context)
 {
 	struct helper_call call = { .job = job, .context = context, .result = -EINTR };
-	struct tdm_quiet guard;
 	int caller_errno = errno;
-	char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, STACK_FLAGS, -1, 0);
-	if (stack == MAP_FAILED) {
-		errno = caller_errno;
-		return -ENOMEM;
+	call.stack = map_stack();
+	if (call.stack != NULL) {
+		call_here(call.stack + STACK_BYTES, run_call, &call);
+		munmap(call.stack, STACK_BYTES);
 	}
-	tdm_quiet_begin(&guard);
-	madvise(stack, STACK_BYTES, MADV_DONTFORK);
-	mprotect(stack, tdm_page_bytes(), PROT_NONE); /* an overflow is a fault at once */
-	if (!may_run_apart(stack + STACK_BYTES) || !run_apart(stack + STACK_BYTES, &call)) {
-		call.is_apart = false;
-		call_here(stack + STACK_BYTES, answer_call, &call);
-	}
-	munmap(stack, STACK_BYTES);
-	tdm_quiet_end(&guard);
 	errno = caller_errno;
-	return call.result;
+	return call.stack != NULL ? call.result : -ENOMEM;
 }
 
 /* ---- private memory ---- */

@@ -77,8 +77,12 @@ struct tdm_lock {
 };
 enum { TDM_LOCK_TURNS = 2000, TDM_LOCK_NS = 400000 };
 #define TDM_LOCK_HOPELESS (UINT32_C(1) << 31)
+#define TDM_LOCK_NO_ID    (UINT32_C(1) << 30) /* the holder's id is made up; Linux's ids are smaller */
 
-/* Linux's id of the calling thread; 0 until it is looked up in a new thread or after a fork. */
+/*
+ * Linux's id of the calling thread; 0 until it is looked up in a new thread or after a fork. If Linux does not tell, it
+ * is made from an address that belongs to the thread, with TDM_LOCK_NO_ID. Whether such a thread has ended is unknown.
+ */
 extern _Thread_local uint32_t tdm_lock_self __attribute__((tls_model("initial-exec")));
 uint32_t tdm_lock_self_slow(void);
 static inline uint32_t tdm_lock_me(void)
@@ -174,6 +178,9 @@ bool tdm_has_thread_sanitizer(void);
  * false: it must then check that each descriptor is still its own. A job must not use getpid(), which differs.
  */
 typedef int tdm_helper_job(void *context, bool is_apart);
+
+/* Calls a function on another stack than the caller's, which may be small; on the caller's if there is no memory. */
+void tdm_on_other_stack(void (*function)(void *context), void *context);
 
 /* Returns the job's result; -ENOMEM if there is no memory for a stack; -EINTR if the helper was killed. */
 int tdm_helper_run(tdm_helper_job *job, void *context);

@@ -76,6 +76,8 @@ bool tdm_ledger_is_still(const struct tdm_ledger *ledger);
 
 /* The last picture's header, with accepted segments only. Its strings are terminated; `phase_count` is unchecked. */
 const struct tdm_ledger_header *tdm_ledger_header(const struct tdm_ledger *ledger);
+/* When the ledger was made, by this process's monotonic clock. */
+uint64_t tdm_ledger_began(const struct tdm_ledger *ledger);
 /* The time last recorded by the writer, which records the time now and then while it is writing. */
 struct tdm_ledger_clock tdm_ledger_noted(const struct tdm_ledger *ledger);
 enum tdm_liveness tdm_ledger_liveness(const struct tdm_ledger *ledger); /* tests the lock again */

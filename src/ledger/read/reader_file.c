@@ -27,10 +27,12 @@ enum {
 	CLOCK_TRIES = 8,
 	/* number of refreshes after which the clocks are read again, in case somebody set the real-time clock */
 	CLOCK_AGE = 256,
-	AREA_ALIGN = 8, /* alignment of every offset in the file */
+	AREA_ALIGN = 8,     /* alignment of every offset in the file */
+	CLOCK_SLACK = 1000, /* the part by which two estimates of the counter's rate may differ */
 };
+#define SHIFT_SLACK_NS ((int64_t)TDM_NS_PER_S)
 /* Minimum distance between two clock readings that gives the counter's rate accurately. */
-#define CLOCK_SPAN_NS (TDM_NS_PER_S / 2)
+#define CLOCK_SPAN_NS  (TDM_NS_PER_S / 2)
 
 int tdm_ledger_read(const struct tdm_ledger *ledger, uint64_t offset, void *dst, size_t bytes)
 {
@@ -476,6 +478,41 @@ static bool is_far(const struct tdm_ledger_clock *from, const struct tdm_ledger_
 	       to->monotonic_ns - from->monotonic_ns >= span_ns;
 }
 
+static bool is_of_this_boot(struct tdm_ledger *ledger)
+{
+	uint8_t id[16];
+	if (!ledger->asked_boot) {
+		ledger->asked_boot = true;
+		/* If the writer is running, the ledger is from this boot. */
+		ledger->is_this_boot = tdm_ledger_liveness(ledger) == TDM_ALIVE ||
+				       (tdm_ledger_boot_id(id) && memcmp(id, ledger->header.boot_id, sizeof id) == 0);
+	}
+	return ledger->is_this_boot;
+}
+
+/*
+ * How far our monotonic clock is ahead of the writer's, which may be in another time namespace. The time stamp counter
+ * is the same for both. A difference that the clock's rate can explain counts as none.
+ */
+static int64_t find_shift(const struct tdm_ledger_clock *first, const struct tdm_ledger_clock *last)
+{
+	struct tdm_ledger_clock now = tdm_ledger_clock_now();
+	if (!is_far(first, last, 1) || now.tsc < first->tsc)
+		return 0;
+	unsigned __int128 span_ns = last->monotonic_ns - first->monotonic_ns;
+	unsigned __int128 gone = span_ns * (now.tsc - first->tsc) / (last->tsc - first->tsc);
+	if (gone > INT64_MAX || first->monotonic_ns > INT64_MAX || now.monotonic_ns > INT64_MAX)
+		return 0;
+	int64_t shift = (int64_t)now.monotonic_ns - (int64_t)first->monotonic_ns - (int64_t)gone;
+	int64_t slack = (int64_t)TDM_NS_PER_S + (int64_t)(gone / CLOCK_SLACK);
+	return shift > slack || shift < -slack ? shift : 0;
+}
+
+static void shift_clock(struct tdm_ledger_clock *clock, int64_t shift_ns)
+{
+	clock->monotonic_ns += (uint64_t)shift_ns; /* modulo 2^64, as for a process older than our clock */
+}
+
 /*
  * If the header's two readings are too close together, uses the current time as the second, unless the machine was
  * rebooted.
@@ -484,20 +521,20 @@ static void refresh_clocks(struct tdm_ledger *ledger)
 {
 	struct tdm_ledger_clock last = { 0 };
 	bool has_last = read_last_clock(ledger, &last);
-	uint8_t id[16];
 	ledger->first = ledger->header.first;
+	int64_t shift_ns = has_last && is_of_this_boot(ledger) ? find_shift(&ledger->first, &last) : 0,
+		was = ledger->shift_ns;
+	/* Small differences between two estimates must not change the times already shown. */
+	bool is_same = was != 0 && shift_ns != 0 && shift_ns - was < SHIFT_SLACK_NS && was - shift_ns < SHIFT_SLACK_NS;
+	ledger->shift_ns = is_same ? was : shift_ns;
+	shift_clock(&ledger->first, ledger->shift_ns);
+	shift_clock(&last, ledger->shift_ns);
 	ledger->last = last;
 	ledger->clocks_age = 0;
 	ledger->has_clocks = ledger->clocks_settled = has_last && is_far(&ledger->first, &last, CLOCK_SPAN_NS);
 	if (ledger->has_clocks)
 		return;
-	if (!ledger->asked_boot) {
-		ledger->asked_boot = true;
-		/* If the writer is running, the ledger is from this boot. */
-		ledger->is_this_boot = tdm_ledger_liveness(ledger) == TDM_ALIVE ||
-				       (tdm_ledger_boot_id(id) && memcmp(id, ledger->header.boot_id, sizeof id) == 0);
-	}
-	if (ledger->is_this_boot) {
+	if (is_of_this_boot(ledger)) {
 		ledger->last = tdm_ledger_clock_now();
 		ledger->has_clocks = is_far(&ledger->first, &ledger->last, 1);
 		ledger->clocks_settled = is_far(&ledger->first, &ledger->last, CLOCK_SPAN_NS);
@@ -747,9 +784,16 @@ const struct tdm_ledger_header *tdm_ledger_header(const struct tdm_ledger *ledge
 	return &ledger->header;
 }
 
+uint64_t tdm_ledger_began(const struct tdm_ledger *ledger)
+{
+	return ledger->first.monotonic_ns;
+}
+
 struct tdm_ledger_clock tdm_ledger_noted(const struct tdm_ledger *ledger)
 {
-	return ledger->header.last_seq % 2 == 0 ? ledger->header.last : ledger->header.first;
+	struct tdm_ledger_clock noted = ledger->header.last_seq % 2 == 0 ? ledger->header.last : ledger->header.first;
+	shift_clock(&noted, ledger->shift_ns);
+	return noted;
 }
 
 enum tdm_liveness tdm_ledger_holder(const struct tdm_ledger *ledger, int32_t *pid)

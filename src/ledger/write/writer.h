@@ -230,7 +230,7 @@ struct tdm_writer {
 	_Atomic uint64_t stranded_from;
 	/* called inside a device when the file's deletion is noticed; may be NULL */
 	void (*gone)(struct tdm_writer *writer);
-	bool can_own; /* whether Linux supports the barrier that owners rely on */
+	_Atomic bool can_own; /* whether Linux supports the barrier that owners rely on, and allows it */
 	/* the parent's indexes at the time of the fork, one per device; may be NULL */
 	struct tdm_slot_index *inherited;
 	unsigned inherited_count;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <linux/membarrier.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -383,6 +384,22 @@ static bool steps_down(struct tdm_wdevice *device, const struct tdm_wthread *own
 }
 
 /*
+ * Makes the owner's stores visible, and ours to the owner. If the barrier is denied, which it was not at the start,
+ * there are no owners any more, and time must do for the last ones: a processor keeps a store to itself for far less.
+ */
+static void run_barrier(struct tdm_writer *writer)
+{
+	enum { BARRIER_NS = TDM_NS_PER_MS };
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0) == 0)
+		return;
+	writer->can_own = false;
+	atomic_thread_fence(memory_order_seq_cst);
+	for (uint64_t end = tdm_clock_ns() + BARRIER_NS; tdm_clock_ns() < end;)
+		sched_yield();
+	atomic_thread_fence(memory_order_seq_cst);
+}
+
+/*
  * Revokes ownership. An owner that does not report soon is asked with a barrier: after it, either we see the owner
  * inside, or the owner sees that it is no longer the owner.
  */
@@ -393,8 +410,9 @@ static bool put_owner_out(struct tdm_wdevice *device)
 	if (owner == NULL)
 		return true;
 	bool is_out = steps_down(device, owner);
-	if (!is_out && syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0) == 0) {
+	if (!is_out) {
 		struct tdm_wait wait = { .is_hopeless = device->is_hopeless };
+		run_barrier(device->writer);
 		is_out = !is_inside(owner, device) || has_ended_inside(device, owner);
 		while (!is_out && tdm_wait_more(&wait))
 			is_out = !is_inside(owner, device) ||

@@ -22,7 +22,7 @@
 #define tdm_unlikely(x) __builtin_expect(!!(x), 0)
 
 enum { TDM_WRITER_SUM_BITS = 60 };   /* number of bits in the largest sum of bytes */
-enum { TDM_WRITER_BYTES_BITS = 56 }; /* number of bits in the largest size */
+enum { TDM_WRITER_BYTES_BITS = 53 }; /* number of bits in the largest size: events have no larger ones */
 enum { TDM_HAS_ROOM = 1 };           /* result of tdm_writer_alloc_far(): there is room, and no buffer to replace */
 
 /* Two words that are stored, and may be loaded, as one. Do not load a pair right after storing its words one by one:

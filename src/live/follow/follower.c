@@ -320,7 +320,7 @@ static struct tdm_process process_of(const struct tdm_follower *f, struct item *
 		.mode_refused = (header->flags & TDM_LEDGER_BAD_MODE) != 0,
 		.ring_refused = (header->flags & TDM_LEDGER_BAD_RING) != 0,
 		.closed = header->state == TDM_LEDGER_CLOSED,
-		.started_ns = header->first.monotonic_ns,
+		.started_ns = tdm_ledger_began(item->ledger),
 		.lost_texts = header->lost[TDM_LOSS_TEXT],
 		.refused = tdm_ledger_refused(item->ledger),
 		.frees_inherited = header->frees_inherited,

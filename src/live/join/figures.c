@@ -327,13 +327,8 @@ static void set_holding(struct tdm_state *state, size_t i)
 	}
 }
 
-/* Faults of a process on all its devices, whichever source wins there. */
-static void set_faults(struct tdm_picture *picture, const struct tdm_fold_process *from)
+static void add_faults(struct tdm_picture_process *process, const struct tdm_fold_process *from)
 {
-	if (from->process == UINT32_MAX)
-		return;
-	struct tdm_picture_process *process = &picture->processes[from->process];
-	process->faults = process->out_of_memory = 0;
 	for (size_t i = 0; i < from->holding_count; i++)
 		for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
 			const struct tdm_counter *counter = &from->holdings[i]->kinds[k].counter;
@@ -341,6 +336,17 @@ static void set_faults(struct tdm_picture *picture, const struct tdm_fold_proces
 				tdm_plus(counter->double_frees, tdm_plus(counter->unknown_frees, counter->rereports)));
 			process->out_of_memory = tdm_plus(process->out_of_memory, counter->out_of_memory);
 		}
+}
+
+/* Faults of a process on all its devices and in all its ledgers, whichever source wins there. */
+static void set_faults(struct tdm_picture *picture, const struct tdm_fold_process *from)
+{
+	if (from->process == UINT32_MAX)
+		return;
+	struct tdm_picture_process *process = &picture->processes[from->process];
+	process->faults = process->out_of_memory = 0;
+	for (const struct tdm_fold_process *copy = from->first_copy; copy != NULL; copy = copy->next_copy)
+		add_faults(process, copy);
 }
 
 static void set_device(struct tdm_state *state, size_t d)

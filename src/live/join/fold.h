@@ -65,6 +65,8 @@ struct tdm_fold_process {
 	size_t holding_count, holding_cap;
 	uint64_t handle;  /* handle in the picture, set by identity.c, as is `process`; 0 if it has none yet */
 	uint32_t process; /* index in the picture; UINT32_MAX if the process is not listed */
+	/* Copies of the library in one process: the first one's record, which is listed, and the next; identity.c */
+	struct tdm_fold_process *first_copy, *next_copy;
 	bool end_is_told; /* state.c has recorded the process's end */
 };
 

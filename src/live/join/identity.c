@@ -681,7 +681,7 @@ static void set_user(struct tdm_state *state, struct tdm_picture_process *proces
 }
 
 /* Keys for facts about all ledgers of a process. A daemon numbers the generations of its ledgers separately. */
-enum known { NEWEST_OWN, NEWEST_ON_BEHALF, WRITES_ITSELF };
+enum known { NEWEST_OWN, NEWEST_ON_BEHALF, WRITES_ITSELF, FIRST_COPY };
 static uint64_t known_key(const struct tdm_process *who, enum known what)
 {
 	return identity_hash(who->pid, who->start_time ^ tdm_hash_u64(who->pid_namespace), UINT32_MAX - what);
@@ -734,16 +734,60 @@ static void describe(struct tdm_state *state, const struct tdm_fold_process *fro
 	process->crashed = is_open && !process->replaced;
 }
 
-static void add_ledger_process(struct tdm_state *state, struct tdm_fold_process *from)
+/*
+ * Joins a ledger with another one of the same process, if there is one: copies of the library in one process each write
+ * a ledger. A process has only one locked ledger otherwise, because exec releases the lock.
+ */
+static bool join_copy(struct tdm_state *state, size_t at)
 {
+	struct tdm_fold_process *from = state->fold.processes[at];
+	const struct tdm_process *who = &from->who;
+	if (!tdm_fold_runs(from) || who->is_on_behalf || who->is_claimed || who->start_time == 0)
+		return false;
+	uint32_t known = tdm_map_find(&state->by_pid, known_key(who, FIRST_COPY));
+	struct tdm_fold_process *first = known != TDM_MAP_NONE ? state->fold.processes[known] : NULL;
+	if (first == NULL || first->who.uid != who->uid || first->process == UINT32_MAX) {
+		if (first == NULL)
+			tdm_map_set(&state->by_pid, known_key(who, FIRST_COPY), (uint32_t)at);
+		return false;
+	}
+	struct tdm_picture_process *process = &state->picture.processes[first->process];
+	from->process = first->process;
+	from->handle = first->handle;
+	from->first_copy = first;
+	from->next_copy = first->next_copy;
+	first->next_copy = from;
+	process->lost = tdm_plus(process->lost, who->lost);
+	process->refused = tdm_plus(process->refused, tdm_plus(who->refused, from->refused));
+	process->notes_lost = tdm_plus(process->notes_lost, from->notes_lost);
+	if (process->note_count == 0) {
+		process->notes = from->notes;
+		process->note_count = from->note_count;
+	}
+	if (process->module_count < from->module_count) {
+		process->modules = from->modules;
+		process->module_count = from->module_count;
+	}
+	if (process->phase[0] == '\0')
+		tdm_str_shown(tdm_str_of(state->fold.texts.texts[from->phase]), process->phase, sizeof process->phase);
+	return true;
+}
+
+static void add_ledger_process(struct tdm_state *state, size_t at)
+{
+	struct tdm_fold_process *from = state->fold.processes[at];
 	bool runs = tdm_fold_runs(from);
 	from->process = UINT32_MAX;
+	from->first_copy = from;
+	from->next_copy = NULL;
 	if (!from->has_who || !tdm_state_lists(state, from) ||
 		(!runs && !state->options->with_ended && !is_newest(state, &from->who)))
 		return;
 	/* A process with its own ledger may also report the same buffers to a daemon: only its own ledger counts. */
 	if (from->who.is_on_behalf &&
 		tdm_map_find(&state->by_pid, known_key(&from->who, WRITES_ITSELF)) != TDM_MAP_NONE)
+		return;
+	if (join_copy(state, at))
 		return;
 	int32_t pid = tdm_fold_pid(from);
 	bool is_here = from->who.seen_pid != 0 && runs;
@@ -898,7 +942,7 @@ void tdm_state_join_processes(struct tdm_state *state)
 				&state->by_pid, newest_key(who), (uint32_t)tdm_min(who->generation, TDM_MAP_NONE - 1));
 	}
 	for (size_t i = 0; i < state->fold.count; i++)
-		add_ledger_process(state, state->fold.processes[i]);
+		add_ledger_process(state, i);
 	for (size_t p = 0; p < state->fold.count; p++) {
 		const struct tdm_fold_process *from = state->fold.processes[p];
 		for (size_t i = 0; from->process != UINT32_MAX && i < from->holding_count; i++) {

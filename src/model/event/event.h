@@ -35,7 +35,7 @@ enum tdm_ledger_loss {
 	TDM_LOSS_SPACE,   /* no space: the file system is full or the ledger may not grow further */
 	TDM_LOSS_NESTED,  /* reported from a signal handler that interrupted the library */
 	TDM_LOSS_DEVICE,  /* more devices than the ledger has space for */
-	TDM_LOSS_INVALID, /* an impossible kind or size */
+	TDM_LOSS_INVALID, /* an impossible kind, size or device number */
 	TDM_LOSS_TEXT,    /* a name or stack could not be kept, although the event was */
 	TDM_LOSS_COUNT
 };

@@ -201,7 +201,8 @@ static void add_processes(struct tdm_proc_rows *rows)
 		for (uint32_t h = 0; h < process->holding_count; h++) {
 			if (!takes_device(rows, holdings[h].device))
 				continue;
-			row->device = shown++ == 0 ? holdings[h].device : UINT32_MAX;
+			bool is_same = shown++ == 0 || row->device == holdings[h].device;
+			row->device = is_same ? holdings[h].device : UINT32_MAX;
 			if (!on_card || !picture->devices[holdings[h].device].is_virtual)
 				add_holding(row, rows, &holdings[h]);
 		}
