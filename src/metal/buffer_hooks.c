@@ -408,7 +408,7 @@ static void report(struct tdm_metal_allocator *allocator, const struct sight *si
 	}
 	if (is_per_core(allocator, sight, buffer)) {
 		report_per_core(allocator, buffer, &new);
-		tdm_metal_allocator_used(allocator);
+		tdm_metal_allocator_used(allocator, 1);
 		return;
 	}
 	if (allocator->is_hybrid && allocator->is_of_chip && new.kind == TIDEMARK_L1)
