@@ -9,7 +9,7 @@ What a runtime in a program says about traces and its own allocator. The program
              -> Free such buffers before the trace is replayed, or release the trace first. Allocate before the capture what must live longer.
     info     prompt: 1 dram buffer of 48 KiB on device 0 at 0x8000 was allocated while a captured trace existed and had been freed when trace 7 was replayed
              -> This is safe as long as they are always freed, and no longer read, before the replay.
-    ok       the figures agree with the runtime's allocator (2 reports)
+    ok       the figures agree with the runtime's allocator (compared: dram 1 time, l1_small 1 time)
   
     Sizes for opening the device, as this run needed them
       trace_region_size=196608          device 0 has 23887872; tested: 1 allocation replayed on the model of the allocator

@@ -236,18 +236,15 @@ static const char *end_of(
 	struct tdm_result *result, const struct tdm_live_report *report, const struct tdm_picture_process *process)
 {
 	const int *status = status_of(report, process);
-	const char *rest = process->crashed ? ", without closing its ledger" : "";
 	if (process->replaced)
 		return "replaced by exec";
-	if (status != NULL && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGABRT)
-		return "aborted";
-	if (status != NULL && WIFSIGNALED(*status) && sigabbrev_np(WTERMSIG(*status)) != NULL)
-		return tdm_result_printed(result, "killed by SIG%s", sigabbrev_np(WTERMSIG(*status)));
 	if (status != NULL && WIFSIGNALED(*status))
-		return tdm_result_printed(result, "killed by signal %d", WTERMSIG(*status));
+		return WTERMSIG(*status) == SIGABRT
+			       ? "aborted"
+			       : tdm_result_printed(result, "killed by signal %d", WTERMSIG(*status));
 	if (status != NULL)
 		return tdm_result_printed(result, "ended%s with code %d%s", process->crashed ? "" : " normally",
-			WEXITSTATUS(*status), rest);
+			WEXITSTATUS(*status), process->crashed ? ", without closing its ledger" : "");
 	return process->crashed             ? "ended without closing its ledger"
 	       : process->who->is_on_behalf ? "ended"
 					    : "ended normally";
@@ -458,8 +455,9 @@ static void add_identity(
 {
 	const struct tdm_process *who = process->who;
 	uint64_t age_ns = tdm_live_age(report->picture, who->as_of_ns);
-	const int *status = status_of(report, process);
+	const int *status = status_of(report, process), none = 0;
 	bool is_signal = status != NULL && WIFSIGNALED(*status), is_code = status != NULL && WIFEXITED(*status);
+	status = status != NULL ? status : &none;
 	tdm_data_all(in,
 		TDM_VALUES({ "pid", tdm_value_number((uint64_t)process->pid) },
 			{ "claimed", tdm_value_bool(process->is_claimed) },
@@ -471,10 +469,8 @@ static void add_identity(
 			{ "command", tdm_value_name(who->command) },
 			{ "state", tdm_value_text(tdm_live_state(who->life)) },
 			{ "closed", tdm_value_bool(who->closed) }, { "replaced", tdm_value_bool(process->replaced) },
-			{ "exit_code",
-				tdm_value_if(is_code, tdm_value_number(is_code ? (uint64_t)WEXITSTATUS(*status) : 0)) },
-			{ "signal", tdm_value_if(
-					    is_signal, tdm_value_number(is_signal ? (uint64_t)WTERMSIG(*status) : 0)) },
+			{ "exit_code", tdm_value_if(is_code, tdm_value_number((uint64_t)WEXITSTATUS(*status))) },
+			{ "signal", tdm_value_if(is_signal, tdm_value_number((uint64_t)WTERMSIG(*status))) },
 			{ "ledger", tdm_value_name(process->ledger) }, { "phase", tdm_value_name(process->phase) },
 			{ "lost_events", tdm_value_number(process->lost) },
 			{ "lost_texts", tdm_value_number(who->lost_texts) },
