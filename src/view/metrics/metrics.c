@@ -25,10 +25,9 @@ enum {
 	DEVICES_MAX = 8192, /* includes removed devices, whose sums are kept until there are so many */
 	NAME_CAP = 96,
 	HELP_CAP = 256,
+	COUNTERS = 5,
 };
 #define SPACE_OLD_NS (UINT64_C(60) * 1000000000) /* older figures would be misleading and are left out */
-
-enum { COUNTERS = 5 };
 
 /* A process's counters on a device, as of the last picture. If `process` is 0, the row contains a device's sums, which
  * are unknown before the first count. If `device` is 0, the row contains facts about a process. */
@@ -943,10 +942,25 @@ static void write_sources(struct tdm_metrics *metrics)
 	}
 }
 
+static void write_left(struct tdm_metrics *metrics)
+{
+	const struct tdm_metrics_view *view = metrics->view;
+	struct tdm_metrics_left left;
+	tdm_metrics_family(metrics->text, "tt_left_out", TDM_METRIC_GAUGE, "Entries for which a table has no room.");
+	for (size_t i = 0; tdm_metrics_left_get(view->picture, &metrics->left, i, &left); i++) {
+		if (left.count == 0 || (!view->sees_all && (view->uid == TDM_UID_UNKNOWN || left.uid != view->uid)))
+			continue;
+		tdm_buf_clear(&metrics->more);
+		tdm_metrics_label(&metrics->more, "table", left.table);
+		tdm_metrics_label(&metrics->more, "user", left.user);
+		tdm_metrics_u64(metrics->text, metrics->more.data, left.count);
+	}
+}
+
 static void write_picture(struct tdm_metrics *metrics)
 {
 	const struct tdm_metrics_view *view = metrics->view;
-	tdm_metrics_write_left(metrics->text, view, &metrics->left);
+	write_left(metrics);
 	label_all(metrics);
 	write_info(metrics);
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++)

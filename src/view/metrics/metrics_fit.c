@@ -3,6 +3,7 @@
 #include "live/host/proc_facts.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { SHOWN_MAX = 128 }; /* devices to write, besides the driver's; their users share them */
@@ -69,32 +70,23 @@ const struct tdm_picture *tdm_metrics_fit(
 	return less;
 }
 
-void tdm_metrics_write_left(
-	struct tdm_metrics_text *text, const struct tdm_metrics_view *view, const struct tdm_fair *unwritten)
+bool tdm_metrics_left_get(
+	const struct tdm_picture *picture, const struct tdm_fair *unwritten, size_t i, struct tdm_metrics_left *left)
 {
 	static const char *const tables[] = { [TDM_TABLE_LEDGERS] = "ledgers",
 		[TDM_TABLE_REGIONS] = "regions",
 		[TDM_TABLE_DEVICES] = "devices",
-		[TDM_TABLE_LATE] = "unread_ledgers",
-		[TDM_PICTURE_TABLE_COUNT] = "metrics" };
-	struct tdm_buf labels = { 0 };
-	tdm_metrics_family(text, "tt_left_out", TDM_METRIC_GAUGE,
-		"Entries that are missing because a table is full, by table and user.");
-	for (size_t i = 0; i < view->picture->left_count + unwritten->count; i++) {
-		bool is_here = i >= view->picture->left_count; /* left out of the metrics, not of the picture */
-		const struct tdm_fair_user *user = is_here ? &unwritten->users[i - view->picture->left_count] : NULL;
-		const struct tdm_picture_left *left = is_here ? NULL : &view->picture->left[i];
-		uint64_t count = is_here ? user->left : left->count;
-		uint32_t uid = is_here ? user->uid : left->uid;
-		char name[TDM_PICTURE_NAME_CAP];
-		if (count == 0 || !(view->sees_all || (view->uid != TDM_UID_UNKNOWN && uid == view->uid)))
-			continue;
-		if (is_here)
-			tdm_user_name(uid, name, sizeof name);
-		tdm_buf_clear(&labels);
-		tdm_metrics_label(&labels, "table", tables[is_here ? TDM_PICTURE_TABLE_COUNT : left->table]);
-		tdm_metrics_label(&labels, "user", is_here ? name : left->user);
-		tdm_metrics_u64(text, labels.data, count);
+		[TDM_TABLE_LATE] = "unread_ledgers" };
+	if (i < picture->left_count) {
+		const struct tdm_picture_left *of = &picture->left[i];
+		*left = (struct tdm_metrics_left){ .table = tables[of->table], .uid = of->uid, .count = of->count };
+		memcpy(left->user, of->user, sizeof left->user);
+		return true;
 	}
-	tdm_buf_done(&labels);
+	if (i - picture->left_count >= unwritten->count)
+		return false;
+	const struct tdm_fair_user *user = &unwritten->users[i - picture->left_count];
+	*left = (struct tdm_metrics_left){ .table = "metrics", .uid = user->uid, .count = user->left };
+	tdm_user_name(user->uid, left->user, sizeof left->user);
+	return true;
 }

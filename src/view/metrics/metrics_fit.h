@@ -3,7 +3,7 @@
 #define TDM_VIEW_METRICS_FIT_H
 
 #include "ledger/read/fair.h"
-#include "view/metrics/metrics.h"
+#include "live/join/picture.h"
 
 /*
  * The picture, without the devices for which there is no room; `unwritten` says whose they are. Stores a copy in `less`
@@ -12,8 +12,16 @@
 const struct tdm_picture *tdm_metrics_fit(
 	const struct tdm_picture *picture, struct tdm_fair *unwritten, struct tdm_picture *less);
 
-/* Writes what is missing, by table and user. A reader who may not see every process sees only his own lines. */
-void tdm_metrics_write_left(
-	struct tdm_metrics_text *text, const struct tdm_metrics_view *view, const struct tdm_fair *unwritten);
+/* What a user misses in one table. */
+struct tdm_metrics_left {
+	const char *table;
+	uint32_t uid;
+	char user[TDM_PICTURE_NAME_CAP];
+	uint64_t count; /* may be 0 */
+};
+
+/* The i-th such line: first those of the picture, then those of `unwritten`. False if there are no more. */
+bool tdm_metrics_left_get(
+	const struct tdm_picture *picture, const struct tdm_fair *unwritten, size_t i, struct tdm_metrics_left *left);
 
 #endif
