@@ -640,7 +640,7 @@ static void make_metrics(struct tdm_pages *pages, const struct tdm_request *requ
 	tdm_metrics_begin(&text, &page->text, is_open);
 	tdm_metrics_write(pages->metrics, &view, &text);
 	if (pages->server != NULL)
-		tdm_server_metrics(pages->server, &text);
+		tdm_server_metrics(pages->server, &view, &text);
 	write_own_metrics(pages, stats, &text);
 	tdm_metrics_end(&text);
 	page->type = tdm_metrics_content_type(is_open);
