@@ -576,6 +576,7 @@ static void ask_server(const struct tdm_pages *pages, void (*run)(void *context)
 /* What the thread of the server's loop adds to an answer. */
 struct server_part {
 	const struct tdm_server *server;
+	const struct tdm_metrics_view *view;
 	struct tdm_metrics_text *text; /* receives its metrics */
 	struct tdm_buf *trouble;       /* receives what does not work */
 	uint64_t rounds, busy_ns;
@@ -584,7 +585,7 @@ struct server_part {
 static void add_server_metrics(void *context)
 {
 	struct server_part *part = context;
-	tdm_server_metrics(part->server, part->text);
+	tdm_server_metrics(part->server, part->view, part->text);
 	if (part->server->loop != NULL) {
 		part->rounds = part->server->loop->rounds;
 		part->busy_ns = part->server->loop->busy_ns;
@@ -675,9 +676,11 @@ static void make_metrics(struct tdm_pages *pages, const struct tdm_request *requ
 			pages->read_ns[s] != 0 ? begun_ns - tdm_min(pages->read_ns[s], begun_ns) : TDM_BYTES_UNKNOWN;
 	tdm_metrics_begin(&text, &page->text, is_open);
 	tdm_metrics_write(pages->metrics, &view, &text);
-	struct server_part part = {
-		.server = pages->server, .text = &text, .rounds = pages->loop->rounds, .busy_ns = pages->loop->busy_ns
-	};
+	struct server_part part = { .server = pages->server,
+		.view = &view,
+		.text = &text,
+		.rounds = pages->loop->rounds,
+		.busy_ns = pages->loop->busy_ns };
 	ask_server(pages, add_server_metrics, &part);
 	write_own_metrics(pages, stats, &part, &text);
 	tdm_metrics_end(&text);

@@ -649,14 +649,16 @@ static size_t count_server(const struct tdm_server *server, struct counted list[
 	return sizeof all / sizeof *all;
 }
 
-/* What users have lost because a table is full. */
-static void write_left(struct tdm_metrics_text *text, const char *name, const char *help, const struct tdm_fair *users)
+/* What users have lost because a table is full. A reader who may not see every process sees only his own line. */
+static void write_left(struct tdm_metrics_text *text, const struct tdm_metrics_view *view,
+	const struct tdm_metric *family, const struct tdm_fair *users)
 {
 	struct tdm_buf labels = { 0 };
 	char user[64];
-	tdm_metrics_family(text, name, TDM_METRIC_COUNTER, help);
+	tdm_metrics_family(text, family->name, family->type, family->help);
 	for (size_t i = 0; i < users->count; i++) {
-		if (users->users[i].left == 0)
+		bool is_own = view->uid != TDM_UID_UNKNOWN && users->users[i].uid == view->uid;
+		if (users->users[i].left == 0 || !(view->sees_all || is_own))
 			continue;
 		tdm_user_name(users->users[i].uid, user, sizeof user);
 		tdm_buf_clear(&labels);
@@ -666,7 +668,8 @@ static void write_left(struct tdm_metrics_text *text, const char *name, const ch
 	tdm_buf_done(&labels);
 }
 
-void tdm_server_metrics(const struct tdm_server *server, struct tdm_metrics_text *text)
+void tdm_server_metrics(
+	const struct tdm_server *server, const struct tdm_metrics_view *view, struct tdm_metrics_text *text)
 {
 	struct counted list[COUNTED_MAX];
 	struct tdm_metric metrics[COUNTED_MAX];
@@ -675,11 +678,14 @@ void tdm_server_metrics(const struct tdm_server *server, struct tdm_metrics_text
 		metrics[i] =
 			(struct tdm_metric){ list[i].name, list[i].labels, list[i].type, list[i].help, list[i].value };
 	tdm_metrics_list(text, metrics, count);
-	write_left(text, "tt_server_left_out_connections",
-		"Connections that were closed or refused for want of descriptors, by user.", &server->users);
-	write_left(text, "tt_archive_left_out_ledgers",
-		"Ledgers of ended processes that were removed for want of room, by user.",
-		tdm_archive_left(server->archive));
+	static const struct tdm_metric families[] = {
+		{ "tt_server_left_out_connections", "", TDM_METRIC_COUNTER,
+			"Connections that were closed or refused for want of descriptors, by user.", 0 },
+		{ "tt_archive_left_out_ledgers", "", TDM_METRIC_COUNTER,
+			"Ledgers of ended processes that were removed for want of room, by user.", 0 },
+	};
+	write_left(text, view, &families[0], &server->users);
+	write_left(text, view, &families[1], tdm_archive_left(server->archive));
 }
 
 void tdm_server_trouble(const struct tdm_server *server, struct tdm_buf *out)

@@ -255,7 +255,8 @@ void tdm_server_answer(struct tdm_connection *connection, struct tdm_str questio
 void tdm_server_trouble(const struct tdm_server *server, struct tdm_buf *out);
 
 /* Writes the counters as metrics. */
-void tdm_server_metrics(const struct tdm_server *server, struct tdm_metrics_text *text);
+void tdm_server_metrics(
+	const struct tdm_server *server, const struct tdm_metrics_view *view, struct tdm_metrics_text *text);
 
 /* ---- socket_server.c --------------------------------------------------------------------------------------------- */
 

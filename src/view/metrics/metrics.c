@@ -24,10 +24,9 @@ enum {
 	DEVICES_MAX = 8192, /* includes removed devices, whose sums are kept until there are so many */
 	NAME_CAP = 96,
 	HELP_CAP = 256,
+	COUNTERS = 5,
 };
 #define SPACE_OLD_NS (UINT64_C(60) * 1000000000) /* older figures would be misleading and are left out */
-
-enum { COUNTERS = 5 };
 
 /* A process's counters on a device, as of the last picture. If `process` is 0, the row contains a device's sums, which
  * are unknown before the first count. If `device` is 0, the row contains facts about a process. */
@@ -760,37 +759,19 @@ static void write_sources(struct tdm_metrics *metrics)
 	}
 }
 
-/* Writes what is missing, by table and user. Readers who may not see every process see only their own lines. */
-static void write_left(const struct tdm_metrics *metrics)
+static void write_left(struct tdm_metrics *metrics)
 {
-	struct tdm_metrics_text *text = metrics->text;
 	const struct tdm_metrics_view *view = metrics->view;
-	const struct tdm_fair *unwritten = &metrics->left;
-	static const char *const tables[] = { [TDM_TABLE_LEDGERS] = "ledgers",
-		[TDM_TABLE_REGIONS] = "regions",
-		[TDM_TABLE_DEVICES] = "devices",
-		[TDM_TABLE_LATE] = "unread_ledgers",
-		[TDM_PICTURE_TABLE_COUNT] = "metrics" };
-	struct tdm_buf labels = { 0 };
-	tdm_metrics_family(text, "tt_left_out", TDM_METRIC_GAUGE,
-		"Entries that are missing because a table is full, by table and user.");
-	for (size_t i = 0; i < view->picture->left_count + unwritten->count; i++) {
-		bool is_here = i >= view->picture->left_count; /* left out of the metrics, not of the picture */
-		const struct tdm_fair_user *user = is_here ? &unwritten->users[i - view->picture->left_count] : NULL;
-		const struct tdm_picture_left *left = is_here ? NULL : &view->picture->left[i];
-		uint64_t count = is_here ? user->left : left->count;
-		uint32_t uid = is_here ? user->uid : left->uid;
-		char name[TDM_PICTURE_NAME_CAP];
-		if (count == 0 || !(view->sees_all || (view->uid != TDM_UID_UNKNOWN && uid == view->uid)))
+	struct tdm_metrics_left left;
+	tdm_metrics_family(metrics->text, "tt_left_out", TDM_METRIC_GAUGE, "Entries for which a table has no room.");
+	for (size_t i = 0; tdm_metrics_left_get(view->picture, &metrics->left, i, &left); i++) {
+		if (left.count == 0 || (!view->sees_all && (view->uid == TDM_UID_UNKNOWN || left.uid != view->uid)))
 			continue;
-		if (is_here)
-			tdm_user_name(uid, name, sizeof name);
-		tdm_buf_clear(&labels);
-		tdm_metrics_label(&labels, "table", tables[is_here ? TDM_PICTURE_TABLE_COUNT : left->table]);
-		tdm_metrics_label(&labels, "user", is_here ? name : left->user);
-		tdm_metrics_u64(text, labels.data, count);
+		tdm_buf_clear(&metrics->more);
+		tdm_metrics_label(&metrics->more, "table", left.table);
+		tdm_metrics_label(&metrics->more, "user", left.user);
+		tdm_metrics_u64(metrics->text, metrics->more.data, left.count);
 	}
-	tdm_buf_done(&labels);
 }
 
 static void write_picture(struct tdm_metrics *metrics)

@@ -3,6 +3,7 @@
 #include "live/host/proc_facts.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { SHOWN_MAX = 128 }; /* devices to write, besides the driver's; their users share them */
@@ -67,4 +68,25 @@ const struct tdm_picture *tdm_metrics_fit(
 	free(entries);
 	free(now);
 	return less;
+}
+
+bool tdm_metrics_left_get(
+	const struct tdm_picture *picture, const struct tdm_fair *unwritten, size_t i, struct tdm_metrics_left *left)
+{
+	static const char *const tables[] = { [TDM_TABLE_LEDGERS] = "ledgers",
+		[TDM_TABLE_REGIONS] = "regions",
+		[TDM_TABLE_DEVICES] = "devices",
+		[TDM_TABLE_LATE] = "unread_ledgers" };
+	if (i < picture->left_count) {
+		const struct tdm_picture_left *of = &picture->left[i];
+		*left = (struct tdm_metrics_left){ .table = tables[of->table], .uid = of->uid, .count = of->count };
+		memcpy(left->user, of->user, sizeof left->user);
+		return true;
+	}
+	if (i - picture->left_count >= unwritten->count)
+		return false;
+	const struct tdm_fair_user *user = &unwritten->users[i - picture->left_count];
+	*left = (struct tdm_metrics_left){ .table = "metrics", .uid = user->uid, .count = user->left };
+	tdm_user_name(user->uid, left->user, sizeof left->user);
+	return true;
 }

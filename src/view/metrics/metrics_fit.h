@@ -12,4 +12,16 @@
 const struct tdm_picture *tdm_metrics_fit(
 	const struct tdm_picture *picture, struct tdm_fair *unwritten, struct tdm_picture *less);
 
+/* What a user misses in one table. */
+struct tdm_metrics_left {
+	const char *table;
+	uint32_t uid;
+	char user[TDM_PICTURE_NAME_CAP];
+	uint64_t count; /* may be 0 */
+};
+
+/* The i-th such line: first those of the picture, then those of `unwritten`. False if there are no more. */
+bool tdm_metrics_left_get(
+	const struct tdm_picture *picture, const struct tdm_fair *unwritten, size_t i, struct tdm_metrics_left *left);
+
 #endif

@@ -251,7 +251,7 @@ static void test_stolen_chip(void **state)
 	struct world w;
 	struct metal_bytes m;
 	world_init(&w);
-	world_process(&w, 300, WORLD_START, ALICE);
+	world_process(&w, 300, WORLD_START, (int)geteuid());
 	put_slots(&w, (int[]){ 300 }, (uint64_t[]){ 6000 }, 1, 0);
 	world_begin_region(&m, WORLD_CHIP);
 	world_region(&w, &m, 7);
