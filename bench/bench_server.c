@@ -133,33 +133,43 @@ static bool ask_echo(int fd)
 	       recv(fd, message, sizeof message, MSG_WAITALL) == (ssize_t)sizeof message;
 }
 
+/* Asks on a connection; without one (-1), on a new one, which the server must accept first. */
+static bool ask_server(const struct bench_server *server, int fd)
+{
+	struct tdm_wire_reply reply;
+	int own = fd >= 0 ? -1 : wire_connect(server->socket);
+	bool went_well = (fd >= 0 || own >= 0) && wire_ask(fd >= 0 ? fd : own, MESSAGE, TDM_WIRE_QUERY, 0, &reply);
+	if (own >= 0)
+		close(own);
+	return went_well;
+}
+
 /* Asks the server and the echo in turn. The number of times; 0: failed. */
-static size_t ask_both(int fd, int echo, double times[2][QUERIES])
+static size_t ask_both(const struct bench_server *server, int fd, int echo, double times[2][QUERIES])
 {
 	uint64_t until = tdm_clock_ns() + QUERY_S * TDM_NS_PER_S;
 	size_t count = 0;
 	for (; count < QUERIES && (count < QUERIES_MIN || tdm_clock_ns() < until); count++)
 		for (unsigned who = 0; who < 2; who++) {
-			struct tdm_wire_reply reply;
 			usleep(QUERY_PAUSE_US);
 			uint64_t begin = tdm_clock_ns();
-			if (who == 0 ? !wire_ask(fd, MESSAGE, TDM_WIRE_QUERY, 0, &reply) : !ask_echo(echo))
+			if (who == 0 ? !ask_server(server, fd) : !ask_echo(echo))
 				return 0;
 			times[who][count] = (double)(tdm_clock_ns() - begin) / 1000;
 		}
 	return count;
 }
 
-bool bench_server_query(const struct bench_server *server, struct bench_query_times *to)
+bool bench_server_query(const struct bench_server *server, bool reconnects, struct bench_query_times *to)
 {
 	double times[2][QUERIES];
 	pthread_t thread;
 	int ends[2] = { -1, -1 };
 	size_t count = 0;
-	int fd = wire_connect(server->socket);
-	if (fd >= 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0 &&
+	int fd = reconnects ? -1 : wire_connect(server->socket);
+	if ((reconnects || fd >= 0) && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0 &&
 		pthread_create(&thread, NULL, run_echo, &ends[1]) == 0) {
-		count = ask_both(fd, ends[0], times);
+		count = ask_both(server, fd, ends[0], times);
 		shutdown(ends[0], SHUT_RDWR);
 		pthread_join(thread, NULL);
 	}
@@ -182,7 +192,7 @@ static bool query_once(const struct bench_server_plan *plan, uint32_t floods, st
 	bool went_well = bench_server_start(&server, plan) && bench_clients_start(&clients, &server, &feed);
 	if (went_well)
 		bench_clients_go(&clients);
-	went_well = went_well && bench_server_query(&server, to);
+	went_well = went_well && bench_server_query(&server, false, to);
 	bench_clients_stop(&clients);
 	bench_server_stop(&server);
 	return went_well;

@@ -154,6 +154,7 @@ class Pictures(DaemonTest):
 
     def test_it_ends_while_a_reader_waits(self):
         daemon = self.start_http("--quiet")
+        self.get("/healthz")
         go_on = self.stop_thread(self.thread(daemon, "http"))
         with socket.socket(socket.AF_UNIX) as reader:
             reader.connect(self.http)

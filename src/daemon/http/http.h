@@ -132,6 +132,7 @@ void tdm_pages_free(struct tdm_pages *pages);
 /* Takes a new picture if the last one is old. Returns the current picture's number. */
 uint64_t tdm_pages_look(struct tdm_pages *pages);
 
+/* Call tdm_pages_look() before. */
 void tdm_pages_make(struct tdm_pages *pages, const struct tdm_request *request, const struct tdm_http_stats *stats,
 	struct tdm_page *page);
 void tdm_page_error(struct tdm_page *page, unsigned status, const char *reason);
