@@ -63,6 +63,7 @@ static struct {
 	bool can_mouse, has_mouse;   /* terminfo knows a mouse; reports are on */
 	struct tdm_canvas shown;     /* content of the screen */
 	bool is_blank;               /* nothing has been drawn on the screen yet */
+	int rows;                    /* of the terminal; 0 if unknown */
 } terminal = { .pipe = { -1, -1 } };
 
 static void wake(void)
@@ -253,15 +254,29 @@ static void use_mouse(bool wanted)
 }
 
 /* Fits ncurses and the canvas to the terminal. ncurses keeps three copies of every cell and counts them in 16 bits, so
- * a terminal larger than the largest canvas counts as one row and one column larger: nothing is drawn in the last
- * column of ncurses, where it would expect the terminal to begin a new line. */
+ * of a terminal larger than the largest canvas it knows one row and one column more than the canvas has: only blanks
+ * are where it would expect the terminal's edge. */
 static void fit(struct tdm_canvas *canvas)
 {
 	struct winsize size;
-	if (ioctl(OUT, TIOCGWINSZ, &size) == 0 && size.ws_row != 0 && size.ws_col != 0)
+	terminal.rows = 0;
+	if (ioctl(OUT, TIOCGWINSZ, &size) == 0 && size.ws_row != 0 && size.ws_col != 0) {
 		resizeterm((int)tdm_min(size.ws_row, TDM_CANVAS_ROWS_MAX + 1),
 			(int)tdm_min(size.ws_col, TDM_CANVAS_COLS_MAX + 1));
+		terminal.rows = size.ws_row;
+	}
 	tdm_canvas_resize(canvas, LINES, COLS);
+}
+
+/* Enters the screen. ncurses makes its own rows the region that scrolls, which would stay so after the end: makes it
+ * all rows of a larger terminal again. */
+static void enter(void)
+{
+	refresh();
+	if (terminal.rows > LINES && change_scroll_region != NULL) {
+		putp(tparm(change_scroll_region, 0, terminal.rows - 1));
+		fflush(stdout);
+	}
 }
 
 int tdm_terminal_open(struct tdm_canvas *canvas, struct tdm_diag *diag)
@@ -284,8 +299,9 @@ int tdm_terminal_open(struct tdm_canvas *canvas, struct tdm_diag *diag)
 	terminal.is_blank = true;
 	/* ncurses writes every cursor move at once until it has left the screen and come back. Do this now, because
 	 * later, with colours set up, it would change the palette. */
+	fit(canvas);
 	endwin();
-	refresh();
+	enter();
 	cbreak();
 	noecho();
 	nonl();
@@ -305,7 +321,6 @@ int tdm_terminal_open(struct tdm_canvas *canvas, struct tdm_diag *diag)
 		if (leave[i] != NULL)
 			tputs(leave[i], 1, collect);
 	terminal.armed = 1;
-	fit(canvas);
 	return 0;
 }
 
@@ -363,7 +378,7 @@ bool tdm_terminal_signals(struct tdm_canvas *canvas)
 	terminal.continued = terminal.resized = 0;
 	if (is_back) {
 		reset_prog_mode();
-		refresh();
+		enter();
 		terminal.armed = 1;
 		if (terminal.has_mouse)
 			send_mouse_mode(true);

@@ -220,7 +220,8 @@ static void compares_with_the_runtime(void **context)
 		(struct tdm_statistics){ .reports = 3, .allocated = 64, .ours = 64 };
 	holdings[1].told.statistics[TDM_KIND_L1] = (struct tdm_statistics){ .reports = 1 };
 	find(&world, 1);
-	expect(&world, 0, "statistics_agree", "ok", "the figures agree with the runtime's allocator (compared: dram 3 times, l1 1 time)");
+	expect(&world, 0, "statistics_agree", "ok",
+		"the figures agree with the runtime's allocator (compared: dram 3 times, l1 1 time)");
 	holdings[0].told.statistics[TDM_KIND_DRAM].differing = 1;
 	holdings[1].told.statistics[TDM_KIND_L1] =
 		(struct tdm_statistics){ .reports = 5, .allocated = 4096, .ours = 1024, .differing = 2 };
