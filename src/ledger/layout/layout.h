@@ -30,7 +30,7 @@
 
 #define TDM_LEDGER_MAGIC    UINT64_C(0x314b524d45444954) /* "TIDEMRK1" */
 #define TDM_LEDGER_MAJOR    2                            /* readers also accept major version 1 (reader_live.c) */
-#define TDM_LEDGER_MINOR    5                            /* increases when reserved bytes or numbers gain a meaning */
+#define TDM_LEDGER_MINOR    6                            /* increases when reserved bytes or numbers gain a meaning */
 #define TDM_LEDGER_SEQ_BUSY UINT64_MAX                   /* value while data is being written */
 
 /*
@@ -100,8 +100,9 @@ struct tdm_ledger_header {
 	uint64_t closed_tsc;      /* when the ledger was closed; 0 while open */
 	uint64_t frees_inherited; /* releases of buffers allocated before a fork */
 	uint64_t lost[TDM_LOSS_COUNT];
-	uint64_t notes_offset; /* offset of struct tdm_ledger_notes; 0 if nothing was noted */
-	uint64_t reserved1[2];
+	uint64_t notes_offset;   /* offset of struct tdm_ledger_notes; 0 if nothing was noted */
+	uint64_t time_namespace; /* inode number of the clocks' time namespace; 0 if unknown; since minor version 6 */
+	uint64_t reserved1;
 	/* Where: */
 	uint32_t device_count; /* stored after the device's entry below */
 	uint32_t blob_segments;
