@@ -101,8 +101,9 @@ struct tdm_ledger_header {
 	uint64_t closed_tsc;      /* when the ledger was closed; 0 while open */
 	uint64_t frees_inherited; /* releases of buffers allocated before a fork */
 	uint64_t lost[TDM_LOSS_COUNT];
-	uint64_t notes_offset; /* offset of struct tdm_ledger_notes; 0 if nothing was noted */
-	uint64_t reserved1[2];
+	uint64_t notes_offset;   /* offset of struct tdm_ledger_notes; 0 if nothing was noted */
+	uint64_t time_namespace; /* inode number of the clocks' time namespace; 0 if unknown; since minor version 6 */
+	uint64_t reserved1;
 	/* Where: */
 	uint32_t device_count; /* stored after the device's entry below */
 	uint32_t blob_segments;

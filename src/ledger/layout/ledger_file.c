@@ -743,17 +743,19 @@ static int map_new(const struct tdm_ledger_file *file, int fd, const struct tdm_
 	return err != 0 ? err : map(fd, area->offset, used, PROT_READ | PROT_WRITE, file->is_on_behalf, &at);
 }
 
-/* Maps the old file's pages a second time, because they are still needed. `old` gets as many areas as it is long. */
+/* Maps the old file's pages a second time, because they are still needed. An emulator may be unable to: then an area of
+ * `old` is empty. */
 static int keep_old(const struct tdm_ledger_file *file, struct tdm_ledger_file *old)
 {
 	for (unsigned i = 0; i < file->area_count; i++) {
 		const struct tdm_ledger_mapped *area = &file->areas[i];
 		size_t used = used_bytes(file, area);
 		int err = have_area_room(old);
-		void *at = err == 0 ? mremap(area->at, 0, used, MREMAP_MAYMOVE) : MAP_FAILED;
-		if (at == MAP_FAILED)
-			return err != 0 ? err : -errno;
-		old->areas[old->area_count++] = (struct tdm_ledger_mapped){ at, used, area->offset };
+		if (err != 0)
+			return err;
+		void *at = mremap(area->at, 0, used, MREMAP_MAYMOVE);
+		old->areas[old->area_count++] = at != MAP_FAILED ? (struct tdm_ledger_mapped){ at, used, area->offset }
+								 : (struct tdm_ledger_mapped){ .offset = area->offset };
 	}
 	return 0;
 }
@@ -770,6 +772,8 @@ static int map_areas(struct tdm_ledger_file *file, struct tdm_ledger_file *old, 
 		err = map_new(file, fd, &file->areas[i]);
 	for (; err != 0 && i < file->area_count; i++) {
 		struct tdm_ledger_mapped *now = &file->areas[i], *was = &old->areas[i];
+		if (was->bytes == 0)
+			continue;
 		mremap(was->at, was->bytes, was->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, now->at);
 		if (now->bytes != was->bytes)
 			munmap((char *)now->at + was->bytes, now->bytes - was->bytes);
@@ -784,6 +788,10 @@ static void carry_counts(const struct tdm_ledger_file *file, const struct tdm_le
 	const struct tdm_ledger_header *copy, const struct tdm_ledger_notes *notes_copy, struct tdm_ledger_notes *notes)
 {
 	struct tdm_ledger_header *header = old->areas[0].at;
+	if (header == NULL && file->life != NULL && mprotect(file->life, tdm_page_bytes(), PROT_READ | PROT_WRITE) == 0)
+		header = file->life; /* the old file's first page */
+	if (header == NULL)
+		return;
 	const struct tdm_ledger_notes *was =
 		(const void *)(notes != NULL ? find_mapped(old, copy->notes_offset, copy->notes_offset + sizeof *was)
 					     : NULL);

@@ -104,6 +104,7 @@ void tdm_ledger_fill_header(
 	header->file_size = TDM_LEDGER_PAGE;
 	tdm_ledger_boot_id(header->boot_id);
 	header->pid_namespace = stat("/proc/self/ns/pid", &ns) == 0 ? ns.st_ino : 0;
+	header->time_namespace = stat("/proc/self/ns/time", &ns) == 0 ? ns.st_ino : 0;
 	header->start_time = file->start;
 	header->pid = file->pid;
 	header->generation = file->generation;

@@ -27,8 +27,7 @@ enum {
 	CLOCK_TRIES = 8,
 	/* number of refreshes after which the clocks are read again, in case somebody set the real-time clock */
 	CLOCK_AGE = 256,
-	AREA_ALIGN = 8,     /* alignment of every offset in the file */
-	CLOCK_SLACK = 1000, /* the part by which two estimates of the counter's rate may differ */
+	AREA_ALIGN = 8, /* alignment of every offset in the file */
 };
 #define SHIFT_SLACK_NS ((int64_t)TDM_NS_PER_S)
 /* Minimum distance between two clock readings that gives the counter's rate accurately. */
@@ -490,10 +489,16 @@ static bool is_of_this_boot(struct tdm_ledger *ledger)
 	return ledger->is_this_boot;
 }
 
-/*
- * How far our monotonic clock is ahead of the writer's, which may be in another time namespace. The time stamp counter
- * is the same for both. A difference that the clock's rate can explain counts as none.
- */
+static bool has_other_clock(struct tdm_ledger *ledger)
+{
+	struct stat own;
+	const struct tdm_ledger_header *header = &ledger->header;
+	return header->minor >= 6 && header->time_namespace != 0 && stat("/proc/self/ns/time", &own) == 0 &&
+	       own.st_ino != header->time_namespace && is_of_this_boot(ledger);
+}
+
+/* How far our monotonic clock is ahead of that of a writer in another time namespace. The time stamp counter is the
+ * same for both. */
 static int64_t find_shift(const struct tdm_ledger_clock *first, const struct tdm_ledger_clock *last)
 {
 	struct tdm_ledger_clock now = tdm_ledger_clock_now();
@@ -503,9 +508,7 @@ static int64_t find_shift(const struct tdm_ledger_clock *first, const struct tdm
 	unsigned __int128 gone = span_ns * (now.tsc - first->tsc) / (last->tsc - first->tsc);
 	if (gone > INT64_MAX || first->monotonic_ns > INT64_MAX || now.monotonic_ns > INT64_MAX)
 		return 0;
-	int64_t shift = (int64_t)now.monotonic_ns - (int64_t)first->monotonic_ns - (int64_t)gone;
-	int64_t slack = (int64_t)TDM_NS_PER_S + (int64_t)(gone / CLOCK_SLACK);
-	return shift > slack || shift < -slack ? shift : 0;
+	return (int64_t)now.monotonic_ns - (int64_t)first->monotonic_ns - (int64_t)gone;
 }
 
 static void shift_clock(struct tdm_ledger_clock *clock, int64_t shift_ns)
@@ -522,8 +525,8 @@ static void refresh_clocks(struct tdm_ledger *ledger)
 	struct tdm_ledger_clock last = { 0 };
 	bool has_last = read_last_clock(ledger, &last);
 	ledger->first = ledger->header.first;
-	int64_t shift_ns = has_last && is_of_this_boot(ledger) ? find_shift(&ledger->first, &last) : 0,
-		was = ledger->shift_ns;
+	int64_t was = ledger->shift_ns;
+	int64_t shift_ns = has_last && has_other_clock(ledger) ? find_shift(&ledger->first, &last) : 0;
 	/* Small differences between two estimates must not change the times already shown. */
 	bool is_same = was != 0 && shift_ns != 0 && shift_ns - was < SHIFT_SLACK_NS && was - shift_ns < SHIFT_SLACK_NS;
 	ledger->shift_ns = is_same ? was : shift_ns;

@@ -60,6 +60,7 @@ static const struct item items[] = {
 	FIELD(tdm_ledger_header, frees_inherited),
 	FIELD(tdm_ledger_header, lost),
 	FIELD(tdm_ledger_header, notes_offset),
+	FIELD(tdm_ledger_header, time_namespace),
 	FIELD(tdm_ledger_header, reserved1),
 	FIELD(tdm_ledger_header, device_count),
 	FIELD(tdm_ledger_header, blob_segments),
