@@ -3,13 +3,18 @@
 import concurrent.futures
 import json
 import os
-import pathlib
 import struct
 import subprocess
 import tempfile
 import unittest
 
 from standin import BIN, PRELOAD, PROGRAMS, RELEASES, SANITIZE, STANDIN, Case, Running, as_printed, as_seen, dump, environment, facts_of
+
+
+def ledger_bytes(path):
+    """The first part of a ledger: its file is much longer than its content."""
+    with open(path, "rb") as f:
+        return f.read(16 << 20)
 
 
 def table_of(data, name):
@@ -95,7 +100,7 @@ class Missing(Case):
         env = dict(environment(release, ledgers), LD_LIBRARY_PATH=folder)
         with Running([PROGRAMS, "mesh", "1", "2"], env) as running:
             process = [p for p in dump(ledgers) if p["pid"] == running.process.pid]
-            content = pathlib.Path(process[0]["ledger"]).read_bytes() if process else b""
+            content = ledger_bytes(process[0]["ledger"]) if process else b""
             look(dict(os.environ, TIDEMARK_DIR=ledgers), str(running.process.pid))
             code, _, err = running.finish()
         self.assertEqual((code, err), (0, ""), hidden)

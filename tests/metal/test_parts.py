@@ -1,10 +1,15 @@
 """What a program has besides circular buffers, whose it is, and what is left of it."""
 
 import os
-import pathlib
 import unittest
 
 from standin import BIN, PROGRAMS, Case, dump, tidemark
+
+
+def ledger_bytes(path):
+    """The first part of a ledger: its file is much longer than its content."""
+    with open(path, "rb") as f:
+        return f.read(16 << 20)
 
 SQUARE, ROW = [[1, 1, 1, 1]], [[0, 2, 3, 2]]
 MATMUL = "ttnn::matmul"
@@ -39,10 +44,10 @@ class Parts(Case):
 
     def test_scratchpads_are_said_not_to_be_seen(self):
         running, _, seen = self.look("today", PROGRAMS, "parts")
-        self.assertIn(b"metal: scratchpads are not seen", pathlib.Path(seen["ledger"]).read_bytes())
+        self.assertIn(b"metal: scratchpads are not seen", ledger_bytes(seen["ledger"]))
         self.assertEqual(running.finish()[0], 0)
         running, _, seen = self.look("today", PROGRAMS, "recb")
-        self.assertNotIn(b"metal: scratchpads", pathlib.Path(seen["ledger"]).read_bytes())
+        self.assertNotIn(b"metal: scratchpads", ledger_bytes(seen["ledger"]))
         self.assertEqual(running.finish()[0], 0)
 
     def test_the_name_is_the_operation_or_the_kernels_or_a_number(self):

@@ -1,10 +1,15 @@
 """Circular buffers and the other memory of programs."""
 
 import os
-import pathlib
 import unittest
 
 from standin import PROGRAMS, RELEASES, Case, dump, facts_of
+
+
+def ledger_bytes(path):
+    """The first part of a ledger: its file is much longer than its content."""
+    with open(path, "rb") as f:
+        return f.read(16 << 20)
 
 
 def circular(process, device=0):
@@ -136,7 +141,7 @@ class Programs(Case):
                 for device in seen["devices"]:
                     self.assertEqual({k["kind"]: k["out_of_memory"] for k in device["kinds"] if k["out_of_memory"]}, {})
                 self.assertIn(b"metal: the runtime refused a buffer for another reason than lack of memory",
-                              pathlib.Path(seen["ledger"]).read_bytes())
+                              ledger_bytes(seen["ledger"]))
                 self.assertEqual(running.finish()[0], 0)
 
 

@@ -22,7 +22,7 @@ class Reports(unittest.TestCase):
 
     def ledger(self):
         with open(tidemark.ledger_path(), "rb") as f:
-            return f.read()
+            return f.read(16 << 20)  # the file is much longer than its content
 
     def in_ledger(self, text):
         return text in self.ledger()
@@ -254,7 +254,7 @@ child = os.fork()
 if child == 0:
     tidemark.alloc('dram', 1, 30, name='child')
     good = tidemark.ledger_path() != path and tidemark.usage('dram').asked_bytes == 30
-    good = good and b'child' in open(tidemark.ledger_path(), 'rb').read()
+    good = good and b'child' in open(tidemark.ledger_path(), 'rb').read(16 << 20)
     tidemark.free('dram', 1)
     os._exit(0 if good else 1)
 assert os.waitpid(child, 0)[1] == 0
