@@ -230,7 +230,7 @@ static void refused_arguments(void)
 
 static void many_devices(void)
 {
-	static const uint32_t numbers[] = { 0, 127, 128, 129, 1u << 31, UINT32_MAX };
+	static const uint32_t numbers[] = { 0, 127, 128, 129, 1u << 30, INT32_MAX };
 	for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		CHECK(itest_alloc(numbers[i], 0, 1, 64, 1) == 0);
 	for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
