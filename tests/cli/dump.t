@@ -382,7 +382,7 @@ Per-core buffers: each counts for its own cores only, and two may have one addre
 
   $ rm -rf shm/*; TIDEMARK=1 $TOOLS/tracked percore; tidemark dump --sort address | calm
   Process PID: tracked percore
-    ended by itself (post-mortem), user UID, tracking began TIME ago, phase forward
+    ended normally (post-mortem), user UID, tracking began TIME ago, phase forward
   
     Device          Kind             Live       Peak      Asked    Buffers       Peak     Allocs
     0 (n150)        l1          268.00KiB  268.00KiB    9.86KiB          4          4          5

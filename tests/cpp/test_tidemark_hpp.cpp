@@ -20,7 +20,8 @@ static_assert(std::is_same_v<decltype(L1UsagePerCore::peak_cb), std::size_t>);
 static bool is_in_ledger(const std::string &text)
 {
 	std::ifstream file(tidemark_ledger_path(), std::ios::binary);
-	const std::string content{ std::istreambuf_iterator<char>(file), {} };
+	std::string content(16 << 20, '\0'); /* the file is much longer than what it contains */
+	file.read(&content[0], static_cast<std::streamsize>(content.size()));
 	return content.find(text) != std::string::npos;
 }
 

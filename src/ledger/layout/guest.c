@@ -322,10 +322,18 @@ static long call_apart(char *stack_end, void (*function)(void *context), void *c
 	return got;
 }
 
+/* Present if the program is built with the address sanitizer, which takes a jump out of a signal handler on a stack
+ * that it does not know for an error. */
+extern void __asan_handle_no_return(void) __attribute__((weak));
+
 /* Calls the function in this thread, on the other stack where that is possible. Not inlined: no caller keeps anything
  * in registers that the function may change. */
 __attribute__((noinline)) static void call_here(char *stack_end, void (*function)(void *context), void *context)
 {
+	if (__asan_handle_no_return != NULL) {
+		function(context);
+		return;
+	}
 #if defined(__x86_64__)
 	__asm__ volatile("mov %%rsp, %%rbx\n\t"
 			 "mov %[stack], %%rsp\n\t"
