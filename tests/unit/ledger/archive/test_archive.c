@@ -331,8 +331,9 @@ static void nowhere_to_move(void **state)
 	assert_int_equal(stats.err, 0);
 	tdm_archive_free(archive);
 	for (int32_t i = 1; i < 5; i++) {
-		snprintf(path, sizeof path, "%s/tidemark-%u/%d.1.0", blocked, (unsigned)geteuid(), (int)i + 1);
-		assert_int_equal(unlink(path), 0);
+		char moved[sizeof blocked + 64];
+		snprintf(moved, sizeof moved, "%s/tidemark-%u/%d.1.0", blocked, (unsigned)geteuid(), (int)i + 1);
+		assert_int_equal(unlink(moved), 0);
 	}
 }
 
