@@ -5,7 +5,8 @@
  * keeps exact counters, peaks, every live buffer and the most recent events in one shared-memory file, the ledger,
  * which `tidemark` can read at any time, even after the program has been killed. Once warm, a report takes tens of
  * nanoseconds and makes no system call, except one twice a second that checks whether the ledger was deleted: if so,
- * the ledger is recreated with all its content. While tracking is off, a report costs one predictable branch.
+ * the ledger is recreated with all its content. Threads that report on the same device all the time take turns; one
+ * that waits for its turn sleeps. While tracking is off, a report costs one predictable branch.
  *
  * The library never aborts or blocks the program, and prints only on request. It does not call malloc (libunwind and
  * the Python interpreter may, if they are present and call stacks are on), preserves errno, and sets no signal
