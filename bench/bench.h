@@ -59,7 +59,6 @@ extern const struct bench_subject bench_scan;
 extern const struct bench_subject bench_plot;
 extern const struct bench_subject bench_pressure;
 extern const struct bench_subject bench_server;
-extern const struct bench_subject bench_threads;
 extern const struct bench_subject bench_views;
 
 #endif

@@ -29,7 +29,6 @@ static const struct bench_subject *const subjects[] = {
 	&bench_freelist,
 	&bench_replay,
 	&bench_event,
-	&bench_threads,
 	&bench_live,
 	&bench_views,
 	&bench_metal,

@@ -59,14 +59,7 @@ bool bench_clients_wait(const struct bench_clients *clients);
 /* Ends them at once. */
 void bench_clients_stop(struct bench_clients *clients);
 
-/* Microseconds within which 99 of 100 queries are answered by a server that runs, and by a thread that does nothing
- * but send back what it gets, in turn. `reconnects`: each query has a new connection. False when that failed. */
-struct bench_query_times {
-	double query_us, echo_us;
-};
-bool bench_server_query(const struct bench_server *server, bool reconnects, struct bench_query_times *to);
-
-/* The rows about /metrics, and about queries while pictures take long (server_scrape.c). */
+/* The rows about /metrics (server_scrape.c). */
 struct bench;
 void bench_server_scrape(struct bench *bench);
 

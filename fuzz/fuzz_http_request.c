@@ -50,7 +50,6 @@ static void start(void)
 		tdm_state_new(&(struct tdm_state_options){ .paths = paths, .only_ledgers = true, .with_ended = true });
 	check(state != NULL && tdm_loop_init(&loop) == 0);
 	check(tdm_pages_new(&loop, &options, state, NULL, &pages, &diag) == 0);
-	tdm_pages_look(pages); /* a request is answered from a picture */
 }
 
 static int any_part(void *to, const struct tdm_json_token *token)

@@ -5,8 +5,7 @@
  * keeps exact counters, peaks, every live buffer and the most recent events in one shared-memory file, the ledger,
  * which `tidemark` can read at any time, even after the program has been killed. Once warm, a report takes tens of
  * nanoseconds and makes no system call, except one twice a second that checks whether the ledger was deleted: if so,
- * the ledger is recreated with all its content. Threads that report on the same device all the time take turns; one
- * that waits for its turn sleeps. While tracking is off, a report costs one predictable branch.
+ * the ledger is recreated with all its content. While tracking is off, a report costs one predictable branch.
  *
  * The library never aborts or blocks the program, and prints only on request. It does not call malloc (libunwind and
  * the Python interpreter may, if they are present and call stacks are on), preserves errno, and sets no signal
@@ -14,10 +13,6 @@
  * before main, after exit, and in a forked child, which gets its own ledger at its first report. A call from a signal
  * handler that interrupted the library counts as lost; so does a report cut short by siglongjmp from a handler or by
  * pthread_cancel.
- *
- * A report may be made on a small stack, such as a signal handler's. From the entry into it, the library uses at most
- * 4 KiB of its caller's stack for the first report of a process, 1 KiB for later ones, and 4 KiB if call stacks are
- * kept by frame pointers. libunwind and the Python interpreter need more.
  *
  * Tracking is off until it is turned on, by the environment or by tidemark_enable():
  *   TIDEMARK=1                     on             TIDEMARK=auto   on if a daemon is listening
@@ -186,10 +181,6 @@ enum {
 	/* Per-core kinds only: other buffers of the kind may occupy the same bytes, so this one is not added to the
 	 * kind's figures; the caller reports the total with tidemark_report_core_use(). */
 	TIDEMARK_SHARED = 8,
-	/* An L1 buffer with an address of its own on each core of `ranges`, and no bytes on other cores, as in the
-	 * runtime's hybrid allocator mode. `bytes_per_bank` is its size on one core. Several such buffers may have the
-	 * same address, so `id` must not be an address. */
-	TIDEMARK_PER_CORE = 128,
 };
 
 /*
@@ -217,14 +208,11 @@ struct tidemark_buffer {
 	const uint64_t *frames;
 	uint32_t frame_count;
 	uint32_t reserved; /* must be 0 */
-	/* With TIDEMARK_PER_CORE: the address on each core, range by range and in each range row by row; `address` is
-	 * then the first of them. NULL: unknown. At most 256 are kept. */
-	const uint64_t *core_addresses;
 };
 
-#define TIDEMARK_BUFFER_INIT                                                                                  \
-	{                                                                                                     \
-		sizeof(struct tidemark_buffer), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, NULL \
+#define TIDEMARK_BUFFER_INIT                                                                            \
+	{                                                                                               \
+		sizeof(struct tidemark_buffer), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0 \
 	}
 
 TIDEMARK_API int tidemark_alloc_(const struct tidemark_buffer *buffer);

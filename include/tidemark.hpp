@@ -192,16 +192,6 @@ class Buffer
 		ranges_ = std::move(ranges);
 		return *this;
 	}
-	// A per-core L1 buffer: an address of its own on each core of its ranges, row by row in each range.
-	Buffer &per_core(std::vector<std::uint64_t> addresses) noexcept
-	{
-		const std::uint32_t flag = TIDEMARK_PER_CORE, unknown = TIDEMARK_NO_ADDRESS;
-		core_addresses_ = std::move(addresses);
-		raw_.flags |= flag;
-		if (!core_addresses_.empty())
-			raw_.flags &= ~unknown;
-		return *this;
-	}
 	// Marks the memory as globally allocated or borrowed: its bytes are not counted.
 	Buffer &view(bool is_view = true) noexcept
 	{
@@ -238,14 +228,12 @@ class Buffer
 		tidemark_buffer copy = raw_;
 		copy.range_count = static_cast<std::uint32_t>(ranges_.size());
 		copy.ranges = ranges_.empty() ? nullptr : ranges_.data();
-		copy.core_addresses = core_addresses_.empty() ? nullptr : core_addresses_.data();
 		return copy;
 	}
 
       private:
 	tidemark_buffer raw_ = TIDEMARK_BUFFER_INIT;
 	std::vector<CoreRange> ranges_;
-	std::vector<std::uint64_t> core_addresses_;
 };
 
 inline int alloc(const Buffer &buffer) noexcept

@@ -48,7 +48,7 @@ class Buffer(ctypes.Structure):
                 ("holding", ctypes.c_uint32), ("page_size", ctypes.c_uint32), ("cores", ctypes.c_uint32),
                 ("name", ctypes.c_uint32), ("range_count", ctypes.c_uint32), ("ranges", ctypes.POINTER(CoreRange)),
                 ("frames", ctypes.POINTER(ctypes.c_uint64)), ("frame_count", ctypes.c_uint32),
-                ("reserved", ctypes.c_uint32), ("core_addresses", ctypes.POINTER(ctypes.c_uint64))]
+                ("reserved", ctypes.c_uint32)]
 
 
 class Usage(ctypes.Structure):
@@ -71,7 +71,6 @@ class Segment(ctypes.Structure):
 
 VIEW = 1
 NO_ADDRESS = 2
-PER_CORE = 128
 FRAME_TEXT = 1 << 63  # marks a frame that is the number of a text
 
 _int, _u32, _u64, _size, _text = ctypes.c_int, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_size_t, ctypes.c_char_p
@@ -176,8 +175,8 @@ def call(name: str, *arguments: Any) -> int:
 
 
 def encode(text: str) -> bytes:
-    """Encodes a text for C: up to the first NUL. Half of a surrogate pair becomes its escape, such as \\udcff."""
-    return text.encode("utf-8", "backslashreplace").partition(b"\0")[0]
+    """Encodes a text for C: up to the first NUL, with any bytes that a file name may contain."""
+    return text.encode("utf-8", "surrogateescape").partition(b"\0")[0]
 
 
 def decode(text: bytes | None) -> str:

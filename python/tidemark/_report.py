@@ -154,26 +154,19 @@ def describe_device(number: int, card: str | None = None, *, chip_id: int | None
 
 def _report(function: str, kind: KindLike, id: int, bytes: int, *, device: int, address: int | None, bytes_per_bank: int,
             banks: int, holding: int, page_size: int, cores: int, name: str | None,
-            ranges: Sequence[CoreRange | tuple[int, int, int, int]], view: bool, core_addresses: Sequence[int],
-            skip: int) -> int:
+            ranges: Sequence[CoreRange | tuple[int, int, int, int]], view: bool, skip: int) -> int:
     if not _library.active.value:
         return 0
     fits = _fit32(banks, holding, page_size, cores) and 0 <= (address or 0) <= _TOO_LARGE and all(map(_fit_core, ranges))
-    if core_addresses: # the library reads one for each core
-        fits = fits and all(0 <= a <= _TOO_LARGE for a in core_addresses) and len(core_addresses) == sum(
-            (r[2] - r[0] + 1) * (r[3] - r[1] + 1) for r in ranges)
     buffer = _library.Buffer(
         size=ctypes.sizeof(_library.Buffer) if fits else 0, device=device, kind=_kind_of(kind, device, id), id=id,
         bytes=_size(bytes), bytes_per_bank=_size(bytes_per_bank), banks=banks, holding=holding, page_size=page_size, cores=cores,
-        flags=(_library.VIEW if view else 0) | (_library.NO_ADDRESS if address is None and not core_addresses else 0) |
-        (_library.PER_CORE if core_addresses else 0), address=address or 0)
+        flags=(_library.VIEW if view else 0) | (_library.NO_ADDRESS if address is None else 0), address=address or 0)
     if name:
         buffer.name = call("tidemark_name", _library.encode(name))
     if ranges:
         buffer.ranges = (_library.CoreRange * len(ranges))(*(_library.CoreRange(*r[:4]) for r in ranges))
         buffer.range_count = len(ranges)
-    if core_addresses and fits:
-        buffer.core_addresses = (ctypes.c_uint64 * len(core_addresses))(*core_addresses)
     frames = _frames.collect(skip + 1)
     if frames is not None:
         buffer.frames = frames
@@ -183,26 +176,20 @@ def _report(function: str, kind: KindLike, id: int, bytes: int, *, device: int, 
 
 def alloc(kind: KindLike, id: int, bytes: int, *, device: int = 0, address: int | None = None, bytes_per_bank: int = 0,
           banks: int = 0, holding: int = 0, page_size: int = 0, cores: int = 0, name: str | None = None,
-          ranges: Sequence[CoreRange | tuple[int, int, int, int]] = (), view: bool = False,
-          core_addresses: Sequence[int] = ()) -> int:
-    """Reports that a buffer has been allocated. Device, kind and id identify it; leave out what is unknown.
-
-    With core_addresses, it is a per-core L1 buffer: the address on each core of its ranges, row by row in each range."""
+          ranges: Sequence[CoreRange | tuple[int, int, int, int]] = (), view: bool = False) -> int:
+    """Reports that a buffer has been allocated. Device, kind and id identify it; leave out what is unknown."""
     return _report("tidemark_alloc_", kind, id, bytes, device=device, address=address, bytes_per_bank=bytes_per_bank,
-                   banks=banks, holding=holding, page_size=page_size, cores=cores, name=name, ranges=ranges, view=view,
-                   core_addresses=core_addresses, skip=2)
+                   banks=banks, holding=holding, page_size=page_size, cores=cores, name=name, ranges=ranges, view=view, skip=2)
 
 
 def adopt(kind: KindLike, id: int, bytes: int, *, device: int = 0, address: int | None = None, bytes_per_bank: int = 0,
           banks: int = 0, holding: int = 0, page_size: int = 0, cores: int = 0, name: str | None = None,
-          ranges: Sequence[CoreRange | tuple[int, int, int, int]] = (), view: bool = False,
-          core_addresses: Sequence[int] = ()) -> int:
+          ranges: Sequence[CoreRange | tuple[int, int, int, int]] = (), view: bool = False) -> int:
     """Reports a buffer that was allocated before tracking was turned on; takes the arguments of alloc().
 
     It is live and counts in current figures and peaks, but it is not an allocation of now. -EEXIST if it is known already."""
     return _report("tidemark_adopt_", kind, id, bytes, device=device, address=address, bytes_per_bank=bytes_per_bank,
-                   banks=banks, holding=holding, page_size=page_size, cores=cores, name=name, ranges=ranges, view=view,
-                   core_addresses=core_addresses, skip=2)
+                   banks=banks, holding=holding, page_size=page_size, cores=cores, name=name, ranges=ranges, view=view, skip=2)
 
 
 def free(kind: KindLike, id: int, *, device: int = 0) -> int:
@@ -274,11 +261,11 @@ class buffer:
     def __init__(self, kind: KindLike, id: int, bytes: int, *, device: int = 0, address: int | None = None,
                  bytes_per_bank: int = 0, banks: int = 0, holding: int = 0, page_size: int = 0, cores: int = 0,
                  name: str | None = None, ranges: Sequence[CoreRange | tuple[int, int, int, int]] = (),
-                 view: bool = False, core_addresses: Sequence[int] = ()) -> None:
+                 view: bool = False) -> None:
         self.kind, self.id, self.bytes, self.device = _kind(kind), id, bytes, device
         self._details: dict[str, Any] = {
             "address": address, "bytes_per_bank": bytes_per_bank, "banks": banks, "holding": holding, "page_size": page_size,
-            "cores": cores, "name": name, "ranges": ranges, "view": view, "core_addresses": core_addresses}
+            "cores": cores, "name": name, "ranges": ranges, "view": view}
         self._live = False
 
     def __enter__(self) -> buffer:

@@ -98,34 +98,14 @@ void tdm_buf_printf(struct tdm_buf *buf, const char *format, ...)
 	va_end(again);
 }
 
-void tdm_buf_shown(struct tdm_buf *buf, struct tdm_str text)
-{
-	for (struct tdm_glyph glyph; text.len != 0; text = tdm_str_from(text, glyph.bytes)) {
-		glyph = tdm_str_glyph(text.ptr, text.len);
-		tdm_buf_add(buf, glyph.text, glyph.len);
-	}
-}
-
-void tdm_buf_lines(struct tdm_buf *buf, struct tdm_str text)
-{
-	for (const char *newline = ""; newline != NULL;) {
-		newline = text.len != 0 ? memchr(text.ptr, '\n', text.len) : NULL;
-		size_t len = newline != NULL ? (size_t)(newline - text.ptr) : text.len;
-		tdm_buf_shown(buf, (struct tdm_str){ text.ptr, len });
-		tdm_buf_add(buf, "\n", newline != NULL);
-		text = tdm_str_from(text, len + (newline != NULL));
-	}
-}
-
 /* ---- folding ---- */
 
 size_t tdm_wrap_columns(struct tdm_str text)
 {
 	size_t columns = 0;
-	for (struct tdm_glyph glyph; text.len != 0; text = tdm_str_from(text, glyph.bytes)) {
-		glyph = tdm_str_glyph(text.ptr, text.len);
-		columns += glyph.columns;
-	}
+	for (size_t i = 0; i < text.len; i++)
+		if (((unsigned char)text.ptr[i] & 0xc0) != 0x80) /* not a continuation byte */
+			columns++;
 	return columns;
 }
 

@@ -25,9 +25,6 @@ char *tdm_buf_extend(struct tdm_buf *buf, size_t len);
 void tdm_buf_puts(struct tdm_buf *buf, const char *text);
 void tdm_buf_putc(struct tdm_buf *buf, char c);
 void tdm_buf_fill(struct tdm_buf *buf, char c, size_t count);
-/* Appends text of unknown origin, glyph by glyph (base/str.h). Newlines stay newlines in lines. */
-void tdm_buf_shown(struct tdm_buf *buf, struct tdm_str text);
-void tdm_buf_lines(struct tdm_buf *buf, struct tdm_str text);
 void tdm_buf_printf(struct tdm_buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* For output too long to keep in memory: passes the text so far to the outlet once enough has accumulated. */
@@ -38,7 +35,7 @@ static inline struct tdm_str tdm_buf_str(const struct tdm_buf *buf)
 	return (struct tdm_str){ buf->data != NULL ? buf->data : "", buf->len };
 }
 
-/* ---- wraps running text to a number of columns ---- */
+/* ---- wraps running text to a number of columns; a column is one UTF-8 code point ---- */
 
 struct tdm_wrap {
 	size_t at;     /* start column of the text in the first line */

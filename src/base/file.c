@@ -10,11 +10,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 static ssize_t read_some(int fd, char *dst, size_t cap)
@@ -50,18 +48,6 @@ int tdm_file_read(const char *path, size_t max, struct tdm_buf *out)
 	int err = read_to_end(fd, max, out);
 	close(fd);
 	return err;
-}
-
-bool tdm_folder_is_kernels(const char *path)
-{
-	struct statfs fs;
-	struct stat folder, dev;
-	/* /dev may be part of the root's file system, and /dev/shm has users' files. */
-	if (stat(path, &folder) == 0 && stat("/dev", &dev) == 0 && folder.st_dev == dev.st_dev &&
-		folder.st_ino == dev.st_ino)
-		return true;
-	return statfs(path, &fs) == 0 && (fs.f_type == PROC_SUPER_MAGIC || fs.f_type == SYSFS_MAGIC ||
-						 fs.f_type == DEBUGFS_MAGIC || fs.f_type == TRACEFS_MAGIC);
 }
 
 int tdm_file_load(const char *path, size_t max, const char *noun, struct tdm_buf *out, struct tdm_diag *diag)

@@ -23,9 +23,6 @@ struct tdm_diag;
  * for the file, such as "card file". */
 int tdm_file_load(const char *path, size_t max, const char *noun, struct tdm_buf *out, struct tdm_diag *diag);
 
-/* Whether the path leads to /dev or into proc or sys, whose files may block a reader and whose folders have no end. */
-bool tdm_folder_is_kernels(const char *path);
-
 /* Writes everything to a descriptor and resumes after interruptions. 0 or -errno. */
 int tdm_file_write_all(int fd, const char *data, size_t len);
 

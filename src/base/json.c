@@ -128,7 +128,7 @@ static void put_string(struct tdm_buf *out, struct tdm_str text)
 		} else if (len == 1) {
 			put_escaped(out, (unsigned char)text.ptr[0]);
 		} else {
-			tdm_buf_puts(out, tdm_str_glyph(text.ptr, text.len).text); /* an escape is one of JSON, too */
+			tdm_buf_add(out, text.ptr, len);
 		}
 		text = (struct tdm_str){ text.ptr + len, text.len - len };
 	}

@@ -1,10 +1,6 @@
 #include "base/kind.h"
 #include "base/err.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 static const char *const names[TDM_KIND_COUNT] = {
 #define X(id, name, summary) name,
 	TDM_KIND_LIST(X)
@@ -24,14 +20,4 @@ int tdm_kind_parse(struct tdm_str name, enum tdm_kind *kind)
 			return 0;
 		}
 	return TDM_ESYNTAX;
-}
-
-const char *tdm_device_text(uint32_t number, char dst[TDM_DEVICE_TEXT_CAP])
-{
-	bool is_unknown = (number & TDM_DEVICE_UNKNOWN_BIT) != 0;
-	uint32_t shown = is_unknown ? number & ~TDM_DEVICE_UNKNOWN_BIT : number;
-	if (is_unknown && shown == 0)
-		return strcpy(dst, "?");
-	snprintf(dst, TDM_DEVICE_TEXT_CAP, "%s%" PRIu32, is_unknown ? "?" : "", shown);
-	return dst;
 }

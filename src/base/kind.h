@@ -2,8 +2,6 @@
 #ifndef TDM_BASE_KIND_H
 #define TDM_BASE_KIND_H
 
-#include <stdint.h>
-
 #include "base/str.h"
 
 /* id, name in JSON and traces, description */
@@ -32,24 +30,6 @@ static inline bool tdm_kind_is_per_core(enum tdm_kind kind)
 {
 	return kind >= TDM_KIND_CB && kind != TDM_KIND_SYSTEM;
 }
-
-/* Whether the kind consists of the buffers that a runtime's allocators hand out. */
-static inline bool tdm_kind_is_of_allocators(enum tdm_kind kind)
-{
-	return kind <= TDM_KIND_TRACE;
-}
-
-/* The remark of a process begins with this if it has such buffers that nobody can see; the reason follows. */
-#define TDM_REMARK_UNSEEN      "metal: buffers are not seen: "
-
-/* Bit of a process's number for a device: which chips the device consists of is not known. The rest of the number tells
- * such devices of the process apart. */
-#define TDM_DEVICE_UNKNOWN_BIT (UINT32_C(1) << 30)
-
-/* A process's number for a device, or "?" if its chips are not known ("?2" if it is the third of the process). */
-enum { TDM_DEVICE_TEXT_CAP = 16 };
-const char *tdm_device_text(uint32_t number, char dst[TDM_DEVICE_TEXT_CAP]);
-#define TDM_DEVICE_TEXT(number) tdm_device_text((number), (char[TDM_DEVICE_TEXT_CAP]){ 0 })
 
 /* The kind's name in JSON and traces; "unknown" if out of range. */
 const char *tdm_kind_name(enum tdm_kind kind);

@@ -2,9 +2,7 @@
 #include "base/err.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <strings.h>
-#include <wchar.h>
 
 uint64_t tdm_str_hash(struct tdm_str s)
 {
@@ -58,6 +56,28 @@ struct tdm_str tdm_str_trim(struct tdm_str s)
 	return s;
 }
 
+char *tdm_str_shown(struct tdm_str s, char *dst, size_t cap)
+{
+	static const char mark[] = "...";
+	size_t room = cap != 0 ? cap - 1 : 0, len = s.len;
+	const char *end = "";
+	if (len > room) {
+		end = room >= strlen(mark) ? mark : "";
+		len = room - strlen(end);
+	}
+	size_t at = 0;
+	for (size_t step; at < len; at += step) {
+		size_t printable = tdm_str_printable(s.ptr + at, s.len - at);
+		step = printable != 0 ? printable : 1;
+		if (step > len - at)
+			break; /* never split a character */
+		memcpy(dst + at, printable != 0 ? s.ptr + at : "?", step);
+	}
+	if (cap != 0)
+		memcpy(dst + at, end, strlen(end) + 1);
+	return dst;
+}
+
 size_t tdm_str_utf8(const char *at, size_t left)
 {
 	const unsigned char *p = (const unsigned char *)at;
@@ -74,62 +94,13 @@ size_t tdm_str_utf8(const char *at, size_t left)
 	return overlong || surrogate || beyond ? 0 : len;
 }
 
-/* The code point of a valid character of `len` bytes. */
-static uint32_t code_point(const char *at, size_t len)
+size_t tdm_str_printable(const char *at, size_t left)
 {
-	uint32_t ch = (unsigned char)at[0] & (len == 1 ? 0x7fU : 0x7fU >> len);
-	for (size_t i = 1; i < len; i++)
-		ch = ch << 6 | ((unsigned char)at[i] & 0x3f);
-	return ch;
-}
-
-/* The characters with Unicode's property Bidi_Control. */
-static bool turns_text(uint32_t ch)
-{
-	return ch == 0x61c || ch == 0x200e || ch == 0x200f || (ch >= 0x202a && ch <= 0x202e) ||
-	       (ch >= 0x2066 && ch <= 0x2069);
-}
-
-struct tdm_glyph tdm_str_glyph(const char *at, size_t left)
-{
-	size_t bytes = tdm_str_utf8(at, left);
-	uint32_t ch = bytes != 0 ? code_point(at, bytes) : 0;
-	struct tdm_glyph glyph = { .text = "?", .len = 1, .bytes = bytes != 0 ? bytes : 1, .columns = 1, .ch = '?' };
-	if (ch < 0x20 || (ch >= 0x7f && ch < 0xa0)) { /* U+0080 to U+009F are control characters, too */
-		glyph.bytes = 1;
-	} else if (turns_text(ch)) {
-		glyph.len = glyph.columns = (size_t)snprintf(glyph.text, sizeof glyph.text, "\\u%04x", (unsigned)ch);
-		glyph.ch = 0;
-	} else {
-		int columns = ch < 0x7f ? 1 : wcwidth((wchar_t)ch);
-		memcpy(glyph.text, at, bytes);
-		glyph.len = bytes;
-		glyph.columns = columns >= 0 ? (size_t)columns : 1;
-		glyph.ch = ch;
-	}
-	return glyph;
-}
-
-char *tdm_str_shown(struct tdm_str s, char *dst, size_t cap)
-{
-	static const char mark[] = "...";
-	size_t room = cap != 0 ? cap - 1 : 0, kept = room >= strlen(mark) ? room - strlen(mark) : room, len = 0,
-	       fits = 0;
-	struct tdm_glyph glyph;
-	for (; s.len != 0; s = tdm_str_from(s, glyph.bytes)) {
-		glyph = tdm_str_glyph(s.ptr, s.len);
-		if (glyph.len > room - len) {
-			memcpy(dst + fits, mark, room >= strlen(mark) ? strlen(mark) : 0);
-			len = fits + (room >= strlen(mark) ? strlen(mark) : 0);
-			break;
-		}
-		memcpy(dst + len, glyph.text, glyph.len);
-		len += glyph.len;
-		fits = len <= kept ? len : fits;
-	}
-	if (cap != 0)
-		dst[len] = '\0';
-	return dst;
+	size_t len = tdm_str_utf8(at, left);
+	unsigned char first = len != 0 ? (unsigned char)at[0] : 0;
+	/* U+0080 to U+009F are control characters too. */
+	bool control = len == 1 ? first < 0x20 || first == 0x7f : first == 0xc2 && (unsigned char)at[1] < 0xa0;
+	return control ? 0 : len;
 }
 
 bool tdm_str_is_utf16(struct tdm_str s)

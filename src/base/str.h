@@ -108,27 +108,16 @@ uint64_t tdm_str_hash(struct tdm_str s);
 /* Strips blanks (space, tab, CR) from both ends. */
 struct tdm_str tdm_str_trim(struct tdm_str s);
 
+/* Makes untrusted text safe to show in a message. A text too long for `cap` is cut and ends in "..."; control
+ * characters and invalid UTF-8 become '?'. Always terminated. Returns dst. */
+char *tdm_str_shown(struct tdm_str s, char *dst, size_t cap);
+
 /* Length of the UTF-8 character at `at`, reading at most `left` bytes; 0 if it is not a valid character. For a
  * terminated string, `left` may always be TDM_UTF8_MAX, because no character extends past the terminator. */
 enum { TDM_UTF8_MAX = 4 };
 size_t tdm_str_utf8(const char *at, size_t left);
-
-/* A character of a text of unknown origin as every output shows it: itself; '?' for a control character or an invalid
- * byte; an escape such as "\u202e" for a character that changes the direction in which its neighbours are read. */
-enum { TDM_GLYPH_CAP = 8 };
-struct tdm_glyph {
-	char text[TDM_GLYPH_CAP]; /* what is shown; terminated */
-	size_t len;               /* bytes in `text` */
-	size_t bytes;             /* bytes of the original, at least 1 */
-	size_t columns;           /* on a terminal */
-	uint32_t ch;              /* the code point in `text`; 0 for an escape */
-};
-
-struct tdm_glyph tdm_str_glyph(const char *at, size_t left); /* `left` is at least 1, and as for tdm_str_utf8() */
-
-/* Makes untrusted text safe to show in a message, glyph by glyph. A text too long for `cap` is cut and ends in "...".
- * Always terminated. Returns dst. */
-char *tdm_str_shown(struct tdm_str s, char *dst, size_t cap);
+/* Like tdm_str_utf8(), but 0 for control characters. */
+size_t tdm_str_printable(const char *at, size_t left);
 
 /* Whether a text looks like UTF-16: it begins with a byte order mark, or nearly every second byte is zero. */
 bool tdm_str_is_utf16(struct tdm_str s);

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <langinfo.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -72,32 +71,6 @@ void tdm_bar_put(struct tdm_buf *out, int permille, size_t cells, bool utf8)
 
 /* ---- the progress line ---- */
 
-static const char erase[] = "\r\033[K";
-static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-enum { ENDS = sizeof ends / sizeof *ends };
-
-static void erase_and_end(int number)
-{
-	ssize_t written = write(STDERR_FILENO, erase, sizeof erase - 1);
-	(void)written;
-	raise(number); /* the signal has its default action again */
-}
-
-/* Handles the signals that would end the program and leave the line; or gives them back. */
-static void guard(struct tdm_progress *progress, bool on)
-{
-	const struct sigaction action = { .sa_handler = erase_and_end, .sa_flags = (int)SA_RESETHAND | SA_NODEFER },
-			       end = { .sa_handler = SIG_DFL };
-	struct sigaction before;
-	for (unsigned i = 0; i < ENDS; i++) {
-		bool is_default = on && sigaction(ends[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL;
-		if (is_default || (!on && (progress->guarded >> i & 1) != 0))
-			sigaction(ends[i], on ? &action : &end, NULL);
-		progress->guarded = is_default ? progress->guarded | 1U << i : progress->guarded;
-	}
-	progress->guarded = on ? progress->guarded : 0;
-}
-
 void tdm_progress_begin(struct tdm_progress *progress, const char *what, uint64_t total)
 {
 	*progress = (struct tdm_progress){
@@ -117,8 +90,6 @@ void tdm_progress_update(struct tdm_progress *progress, uint64_t done)
 	if (now < progress->next_ns)
 		return;
 	progress->next_ns = now + EVERY_MS * TDM_NS_PER_MS;
-	if (!progress->shown)
-		guard(progress, true);
 	progress->shown = true;
 	if (progress->total != 0 && done <= progress->total)
 		fprintf(stderr, "\r%s: %3.0f %%\033[K", progress->what, 100.0 * (double)done / (double)progress->total);
@@ -134,10 +105,7 @@ void tdm_progress_add(struct tdm_progress *progress, uint64_t more)
 
 void tdm_progress_end(struct tdm_progress *progress)
 {
-	if (progress->shown) {
-		fputs(erase, stderr);
-		fflush(stderr);
-		guard(progress, false);
-	}
+	if (progress->shown)
+		fputs("\r\033[K", stderr);
 	progress->shown = false;
 }

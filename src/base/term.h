@@ -57,8 +57,7 @@ size_t tdm_bar_full(int permille, size_t cells);
  * ---- a progress line ----
  *
  * It is printed on standard error while long work is running, only on a terminal and only after a moment. It is updated
- * a few times a second and erased at the end, even if a signal ends the program, unless the program handles that
- * signal.
+ * a few times a second and erased at the end.
  */
 
 struct tdm_progress {
@@ -67,7 +66,6 @@ struct tdm_progress {
 	uint64_t done;
 	uint64_t next_ns; /* when to update the line next */
 	bool enabled, shown;
-	unsigned guarded; /* bit n: signal n of a list in term.c has a handler that erases the line */
 };
 
 /* `total` is in the caller's unit, such as bytes; 0 if unknown. */

@@ -25,8 +25,7 @@ static_assert((int)TIDEMARK_KIND_COUNT == (int)TDM_KIND_COUNT, "tidemark.h has a
 static_assert((int)TIDEMARK_CONFIG == (int)TDM_KIND_CONFIG, "tidemark.h numbers the kinds differently");
 static_assert((int)TIDEMARK_VIEW == (int)TDM_SLOT_VIEW && (int)TIDEMARK_NO_ADDRESS == (int)TDM_SLOT_NO_ADDRESS &&
 		      (int)TIDEMARK_SHARED == (int)TDM_SLOT_SHARED &&
-		      (int)TIDEMARK_ESTIMATED == (int)TDM_SLOT_ESTIMATED &&
-		      (int)TIDEMARK_PER_CORE == (int)TDM_SLOT_PER_CORE,
+		      (int)TIDEMARK_ESTIMATED == (int)TDM_SLOT_ESTIMATED,
 	"tidemark.h numbers the flags differently");
 static_assert(sizeof(struct tidemark_region) == sizeof(struct tdm_ledger_region), "regions are copied byte by byte");
 
@@ -182,12 +181,6 @@ static inline const struct tdm_report *as_report(const struct tidemark_buffer *b
 	return (const struct tdm_report *)(const void *)b;
 }
 
-/* Readers use the highest bit for virtual devices. */
-static inline bool is_number(uint32_t device)
-{
-	return (device & TDM_DEVICE_VIRTUAL_BIT) == 0;
-}
-
 static struct tdm_wdevice *make_device(uint32_t number, bool is_virtual, struct tdm_writer **writer)
 {
 	*writer = tdm_client_writer();
@@ -201,43 +194,6 @@ static struct tdm_wdevice *make_device(uint32_t number, bool is_virtual, struct 
 static struct tdm_wdevice *any_device(uint32_t number, struct tdm_writer **writer)
 {
 	return make_device(number, tdm_tracker_mode() == TDM_TRACKER_NO_DISPATCH, writer);
-}
-
-/* Whether the flags exist, and the buffer may have them. */
-static bool flags_are_valid(const struct tidemark_buffer *b)
-{
-	const uint32_t known =
-		TDM_SLOT_VIEW | TDM_SLOT_NO_ADDRESS | TDM_SLOT_SHARED | TDM_SLOT_ESTIMATED | TDM_SLOT_PER_CORE;
-	if ((b->flags & ~known) != 0 || ((b->flags & TDM_SLOT_SHARED) != 0 && !tdm_kind_is_per_core(b->kind)))
-		return false;
-	if ((b->flags & TDM_SLOT_PER_CORE) == 0)
-		return true;
-	return b->kind == TIDEMARK_L1 && b->ranges != NULL && b->range_count != 0 &&
-	       b->range_count <= TDM_LEDGER_RANGES_MAX &&
-	       (b->flags & (TDM_SLOT_VIEW | TDM_SLOT_SHARED | TDM_SLOT_ESTIMATED)) == 0;
-}
-
-/* Keeps the addresses of a per-core buffer, with the ranges of their cores. Returns 0 if they cannot be kept. */
-static cold uint32_t addresses_put(struct tdm_writer *writer, const struct tidemark_buffer *b, uint32_t ranges)
-{
-	uint64_t words[1 + TDM_LEDGER_CORES_MAX] = { ranges };
-	uint32_t cores = cores_in(b);
-	if (ranges == 0 || cores > TDM_LEDGER_CORES_MAX)
-		return 0;
-	memcpy(words + 1, b->core_addresses, cores * sizeof *words);
-	return tdm_blobs_put(&writer->blobs, TDM_BLOB_ADDRESSES, words, (1 + cores) * sizeof *words, NULL);
-}
-
-/* Keeps the ranges of a buffer, and the addresses on their cores. Returns the blob number of what was kept. */
-static cold uint32_t ranges_put(struct tdm_writer *writer, const struct tidemark_buffer *b)
-{
-	uint32_t count = b->range_count < TDM_LEDGER_RANGES_MAX ? b->range_count : TDM_LEDGER_RANGES_MAX;
-	uint32_t ranges = tdm_blobs_put(&writer->blobs, TDM_BLOB_RANGES, b->ranges, count * sizeof *b->ranges, NULL);
-	bool has_addresses = (b->flags & TDM_SLOT_PER_CORE) != 0 && b->core_addresses != NULL;
-	uint32_t addresses = has_addresses ? addresses_put(writer, b, ranges) : 0;
-	if (ranges == 0 || count != b->range_count || (has_addresses && addresses == 0))
-		tdm_writer_lost(writer, TDM_LOSS_TEXT);
-	return addresses != 0 ? addresses : ranges;
 }
 
 static int why_no_device(const struct tdm_writer *writer)
@@ -260,7 +216,9 @@ static int alloc_entered(const struct tidemark_buffer *b, enum how how, void *fr
 	memcpy(&whole, b,
 		/* the program may have been built against an older or newer header */
 		b->size < sizeof whole ? b->size : sizeof whole);
-	if (!flags_are_valid(&whole) || !is_number(whole.device) ||
+	if ((whole.flags & ~(uint32_t)(TDM_SLOT_VIEW | TDM_SLOT_NO_ADDRESS | TDM_SLOT_SHARED | TDM_SLOT_ESTIMATED)) !=
+			0 ||
+		((whole.flags & TDM_SLOT_SHARED) != 0 && !tdm_kind_is_per_core(whole.kind)) ||
 		(whole.ranges != NULL && whole.range_count <= TDM_LEDGER_RANGES_MAX &&
 			!ranges_are_valid(whole.ranges, whole.range_count)))
 		return lose(TDM_LOSS_INVALID, -EINVAL);
@@ -275,8 +233,13 @@ static int alloc_entered(const struct tidemark_buffer *b, enum how how, void *fr
 	if (whole.frames != NULL && !tdm_stack_is_valid(writer, whole.frames, whole.frame_count))
 		return lose(TDM_LOSS_INVALID, -EINVAL);
 	/* Adds ranges and a stack, which most reports do not have. */
-	if (whole.ranges != NULL && whole.range_count != 0)
-		extra.ranges = ranges_put(writer, &whole);
+	if (whole.ranges != NULL && whole.range_count != 0) {
+		uint32_t count = whole.range_count < TDM_LEDGER_RANGES_MAX ? whole.range_count : TDM_LEDGER_RANGES_MAX;
+		extra.ranges = tdm_blobs_put(
+			&writer->blobs, TDM_BLOB_RANGES, whole.ranges, count * sizeof *whole.ranges, NULL);
+		if (extra.ranges == 0 || count != whole.range_count)
+			tdm_writer_lost(writer, TDM_LOSS_TEXT);
+	}
 	if (whole.frames != NULL && whole.frame_count != 0)
 		extra.stack = tdm_stack_put(writer, whole.frames, whole.frame_count);
 	else if (tdm_client.stack_depth != 0)
@@ -284,11 +247,6 @@ static int alloc_entered(const struct tidemark_buffer *b, enum how how, void *fr
 	if ((whole.flags & TDM_SLOT_ESTIMATED) != 0) {
 		whole.banks = 1;
 		whole.bytes_per_bank = whole.bytes;
-	}
-	if ((whole.flags & TDM_SLOT_PER_CORE) != 0) {
-		whole.banks = whole.cores = whole.holding = cores_in(&whole);
-		if (whole.core_addresses != NULL)
-			whole.address = whole.core_addresses[0];
 	}
 	uint32_t banks = whole.banks != 0 ? whole.banks : default_banks(device, &whole);
 	if (whole.bytes_per_bank == 0)
@@ -343,7 +301,7 @@ int tidemark_alloc_(const struct tidemark_buffer *b)
 	struct tdm_wdevice *device;
 	struct tdm_wthread *self;
 	/* Tail calls, so that on the stack these functions seem to be called by the program itself. */
-	if (unlikely(!(b != NULL && b->size >= FIRST_BUFFER && b->kind < TIDEMARK_KIND_COUNT &&
+	if (unlikely(!(b != NULL && b->size >= sizeof *b && b->kind < TIDEMARK_KIND_COUNT &&
 			     (b->flags & ~(uint32_t)TDM_SLOT_NO_ADDRESS) == 0 &&
 			     (b->range_count | b->frame_count) == 0) ||
 		     is_rare() || (device = known_device(b->device)) == NULL ||
@@ -384,7 +342,7 @@ static int free_entered(uint32_t number, uint32_t kind, uint64_t id)
 
 static cold int free_long(uint32_t number, uint32_t kind, uint64_t id)
 {
-	if (kind >= TIDEMARK_KIND_COUNT || !is_number(number))
+	if (kind >= TIDEMARK_KIND_COUNT)
 		return lose(TDM_LOSS_INVALID, -EINVAL);
 	if (!enter())
 		return lose(TDM_LOSS_NESTED, -EBUSY);
@@ -423,7 +381,6 @@ static struct tdm_wdevice *open_device(uint32_t number, bool is_valid, int *err)
 	*err = 0;
 	if (!tidemark_active_)
 		return NULL;
-	is_valid = is_valid && is_number(number);
 	if (!is_valid || !enter()) {
 		*err = is_valid ? lose(TDM_LOSS_NESTED, -EBUSY) : lose(TDM_LOSS_INVALID, -EINVAL);
 		return NULL;

@@ -110,30 +110,16 @@ static bool find_mapping(int fd, uintptr_t address, uintptr_t *low, uintptr_t *h
 	return false;
 }
 
-struct bounds {
-	uintptr_t address, low, high;
-};
-
-/* The helper has the same mappings. */
-static int bounds_job(void *context, bool is_apart)
-{
-	struct bounds *bounds = context;
-	(void)is_apart;
-	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	bool found = find_mapping(fd, bounds->address, &bounds->low, &bounds->high);
-	close(fd);
-	return found ? 0 : -ENOENT;
-}
-
 /* The bounds of the mapping containing the address. False if there is none, or the mappings cannot be read. */
 static bool find_bounds(uintptr_t address, uintptr_t *low, uintptr_t *high)
 {
-	struct bounds bounds = { .address = address };
-	bool found = tdm_helper_run(bounds_job, &bounds) == 0;
-	*low = bounds.low;
-	*high = bounds.high;
+	struct tdm_quiet guard;
+	tdm_quiet_begin(&guard);
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	bool found = fd >= 0 && find_mapping(fd, address, low, high);
+	if (fd >= 0)
+		close(fd);
+	tdm_quiet_end(&guard);
 	return found;
 }
 
@@ -172,9 +158,7 @@ static uint32_t walk_frames(uint64_t *frames, uint32_t depth, void *frame)
 		const uintptr_t *link = (const uintptr_t *)at;
 		if (link[1] == 0)
 			break;
-		uintptr_t address = without_signature(link[1]);
-		if (address < method.preload_low || address >= method.preload_high)
-			frames[count++] = address;
+		frames[count++] = without_signature(link[1]);
 		if (link[0] <= at)
 			break; /* callers' frames are at higher addresses */
 		at = link[0];
@@ -308,14 +292,16 @@ uint32_t tdm_stack_put(struct tdm_writer *writer, const uint64_t *frames, uint32
 	return number;
 }
 
-/* Takes more stack, as libunwind and the interpreter do anyway. */
-__attribute__((noinline)) static uint32_t take_long(
-	struct tdm_writer *writer, uint32_t depth, void *frame, bool has_python, bool unwinds)
+uint32_t tdm_stack_take(struct tdm_writer *writer, uint32_t depth, void *frame)
 {
 	uint64_t frames[WALK_MAX];
+	int chosen = atomic_load_explicit(&method.chosen, memory_order_acquire);
+	if (chosen == 0)
+		chosen = choose_method();
+	bool has_python = tdm_python_is_here();
 	uint32_t walked = has_python || method.preload_high != 0 ? WALK_MAX : depth;
-	uint32_t count = unwinds ? unwind_frames(frames, walked, frame) : walk_frames(frames, walked, frame);
-	if (unwinds && method.preload_high != 0) {
+	uint32_t count = chosen == 2 ? unwind_frames(frames, walked, frame) : walk_frames(frames, walked, frame);
+	if (method.preload_high != 0) {
 		uint32_t kept = 0;
 		for (uint32_t i = 0; i < count; i++)
 			if (frames[i] < method.preload_low || frames[i] >= method.preload_high)
@@ -323,20 +309,8 @@ __attribute__((noinline)) static uint32_t take_long(
 		count = kept;
 	}
 	if (has_python)
-		count = tdm_python_join(writer, frames, count, depth, unwinds);
+		count = tdm_python_join(writer, frames, count, depth, chosen == 2);
 	return tdm_stack_put(writer, frames, count < depth ? count : depth);
-}
-
-uint32_t tdm_stack_take(struct tdm_writer *writer, uint32_t depth, void *frame)
-{
-	uint64_t frames[STACK_DEPTH_MAX];
-	int chosen = atomic_load_explicit(&method.chosen, memory_order_acquire);
-	if (chosen == 0)
-		chosen = choose_method();
-	bool has_python = tdm_python_is_here();
-	if (chosen == 2 || has_python)
-		return take_long(writer, depth, frame, has_python, chosen == 2);
-	return tdm_stack_put(writer, frames, walk_frames(frames, depth, frame));
 }
 
 /* ---- reports abandoned by a signal handler ---- */
@@ -437,8 +411,6 @@ static void forget_parent(void)
 	tdm_lock_self = 0;
 	tdm_lock_reset(&first_page.lock);
 	atomic_store(&tdm_client.unrecorded, 0);
-	if (last_writer != NULL)
-		tdm_ledger_file_inherited(&last_writer->file);
 	/* Frame pointers only: the loader's lock may be held forever, and the child's ledger has no modules yet. */
 	atomic_compare_exchange_strong(&method.chosen, &unchosen, 1);
 	tdm_python_after_fork();
@@ -689,9 +661,8 @@ static struct tdm_writer *find_writer(void)
 }
 
 /* Lets one thread recreate the ledger; if that fails, the next check of the file tries again. */
-static void renew(void *context)
+static void renew(struct tdm_writer *writer)
 {
-	struct tdm_writer *writer = context;
 	struct tdm_live_page *page = atomic_load(&tdm_live);
 	struct tdm_quiet guard;
 	if (is_in_others_memory(page, getpid()))
@@ -713,10 +684,10 @@ struct tdm_writer *tdm_client_writer(void)
 	if (writer == NULL)
 		writer = find_writer();
 	else if (atomic_load_explicit(&writer->is_gone, memory_order_relaxed))
-		tdm_on_other_stack(renew, writer);
+		renew(writer);
 	uint32_t epoch = atomic_load(&atomic_load(&tdm_live)->epoch);
 	if (writer != NULL && tdm_thread.epoch != epoch) {
-		tdm_thread.id = (tdm_lock_me() & TDM_LOCK_NO_ID) == 0 ? tdm_lock_me() : 0;
+		tdm_thread.id = tdm_lock_me();
 		tdm_thread.record = tdm_writer_thread(writer);
 		tdm_thread.program = 0;
 		tdm_thread.device = NULL;

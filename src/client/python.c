@@ -30,7 +30,7 @@
  */
 
 /* The longest strings that fit in a frame. */
-enum { ESCAPE = 6, NAME_MAX_KEPT = 96, FILE_MAX_KEPT = TDM_LEDGER_TEXT_MAX - NAME_MAX_KEPT - 16 };
+enum { NAME_MAX_KEPT = 96, FILE_MAX_KEPT = TDM_LEDGER_TEXT_MAX - NAME_MAX_KEPT - 16 };
 
 /* Python frames, innermost first. Frames in the same group belong to one call of the interpreter's C function. */
 struct frames {
@@ -169,16 +169,6 @@ static bool choose_part(struct reading *r, struct text *text, uintptr_t address,
 	return true;
 }
 
-/* Writes the escape of half a surrogate pair, such as "\udcff": file names in another encoding have these. */
-static char *put_half(char *end, uint32_t c)
-{
-	*end++ = '\\';
-	*end++ = 'u';
-	for (int shift = 12; shift >= 0; shift -= 4)
-		*end++ = "0123456789abcdef"[c >> shift & 15];
-	return end;
-}
-
 /* Returns the string in UTF-8, at most its last `max` bytes. */
 static const char *encode(struct text *text, size_t max)
 {
@@ -192,14 +182,8 @@ static const char *encode(struct text *text, size_t max)
 	for (uint32_t i = plain; i < text->length; i++) {
 		uint32_t c = 0;
 		memcpy(&c, text->raw + (size_t)i * text->width, text->width);
-		bool is_half = c >= 0xd800 && c < 0xe000;
-		size_t others = (size_t)(text->length - i - 1) * 4,
-		       room = sizeof text->bytes - (size_t)(end - text->bytes);
-		if (is_half && room - others > ESCAPE) {
-			end = put_half(end, c);
-			continue;
-		}
-		c = is_half ? '?' : c;
+		if (c >= 0xd800 && c < 0xe000)
+			c = '?'; /* half of a surrogate pair, as in file names in another encoding */
 		int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
 		*end++ = (char)(more != 0 ? first[more] | (c >> 6 * more & 0x3f) : c);
 		while (more-- > 0)
@@ -536,19 +520,11 @@ static bool find_python(void)
 	return has_handlers && find_module((uintptr_t)found[NEEDED - 1], &interpreter);
 }
 
-static void find_job(void *context)
-{
-	*(bool *)context = find_python();
-}
-
 bool tdm_python_is_here(void)
 {
 	int seen = atomic_load_explicit(&state, memory_order_acquire);
 	if (seen == UNKNOWN) {
-		bool is_here = false;
-		if (getauxval(AT_BASE) != 0) /* a static program has no loader */
-			tdm_on_other_stack(find_job, &is_here);
-		seen = is_here ? HERE : ABSENT;
+		seen = getauxval(AT_BASE) != 0 && find_python() ? HERE : ABSENT; /* a static program has no loader */
 		atomic_store_explicit(&state, seen, memory_order_release);
 	}
 	return seen == HERE;

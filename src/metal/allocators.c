@@ -25,7 +25,6 @@
 
 enum {
 	DEVICES_MAX = 4096,
-	UNKNOWN_MAX = 256,
 	MESHES_MAX = 64,
 	VTABLE_HEAD = 16, /* bytes before a vtable's first function; objects point past them */
 	DEVICE_BYTES = 1024,
@@ -39,20 +38,7 @@ static struct chip {
 	uint64_t left;        /* number of buffers live when its allocators ended */
 	uint32_t epoch;       /* epoch of the ledger in which it is described and open */
 	bool is_open, has_chip_id;
-} chips[TDM_METAL_CHIPS_MAX + UNKNOWN_MAX]; /* the last ones stand for devices whose chips are not known */
-
-/* These devices: IDevices, or allocators of IDevices that cannot be recognised. Guarded by tdm_metal_lock(). */
-static const void *unknown[UNKNOWN_MAX];
-
-static bool is_unknown(uint32_t number)
-{
-	return (number & TDM_DEVICE_UNKNOWN_BIT) != 0;
-}
-
-static struct chip *chip_at(uint32_t number)
-{
-	return &chips[is_unknown(number) ? TDM_METAL_CHIPS_MAX + (number & ~TDM_DEVICE_UNKNOWN_BIT) : number];
-}
+} chips[TDM_METAL_CHIPS_MAX];
 
 static struct device {
 	const void *device;
@@ -108,44 +94,16 @@ static struct device *find_device(const void *device)
 	return NULL;
 }
 
-/* The number of a device that is no known chip, the same until the device ends. False if there is no room. */
-static bool find_unknown(const void *device, uint32_t *number)
-{
-	uint32_t free_one = UNKNOWN_MAX, at = 0;
-	tdm_metal_lock();
-	for (; at < UNKNOWN_MAX && unknown[at] != device; at++)
-		if (unknown[at] == NULL && free_one == UNKNOWN_MAX)
-			free_one = at;
-	at = at < UNKNOWN_MAX ? at : free_one;
-	if (at < UNKNOWN_MAX)
-		unknown[at] = device;
-	tdm_metal_unlock();
-	*number = TDM_DEVICE_UNKNOWN_BIT | at;
-	if (at == UNKNOWN_MAX)
-		tdm_metal_remark_once(TDM_REMARK_UNSEEN "there are too many devices whose chips are not known");
-	return at < UNKNOWN_MAX;
-}
-
-/* Whether another environment of the program has a different chip of this number; under the lock. */
-static bool is_taken(const struct device *new)
-{
-	for (size_t i = 0; i < device_count; i++)
-		if (devices[i].chip == new->chip && devices[i].device != new->device &&devices[i].arch != 0 &&
-			new->arch != 0 && devices[i].arch != new->arch)
-			return true;
-	return false;
-}
-
-/* Remembers a single device's number, and asks for its other properties. Returns the number by which it is reported. */
-static uint32_t learn_device(struct tdm_metal_runtime *runtime, const void *device, uint32_t chip)
+/* Remembers a single device's number, and asks for its other properties. */
+static void learn_device(struct tdm_metal_runtime *runtime, const void *device, uint32_t chip)
 {
 	struct device new = { .device = device, .chip = chip };
 	tdm_metal_lock();
 	struct device *known = find_device(device);
-	uint32_t before = known != NULL && (known->chip == chip || is_unknown(known->chip)) ? known->chip : UINT32_MAX;
+	bool is_known = known != NULL && known->chip == chip;
 	tdm_metal_unlock();
-	if (before != UINT32_MAX || shape_of(runtime, device) != SHAPE_DEVICE)
-		return before != UINT32_MAX ? before : chip;
+	if (is_known || shape_of(runtime, device) != SHAPE_DEVICE)
+		return;
 	if (runtime->ask.device_grid != NULL) {
 		struct tdm_metal_core grid = runtime->ask.device_grid(device);
 		if (grid.x <= GRID_MAX && grid.y <= GRID_MAX) {
@@ -157,18 +115,12 @@ static uint32_t learn_device(struct tdm_metal_runtime *runtime, const void *devi
 	new.channels = channels > 0 && channels <= TDM_METAL_BANKS_MAX ? (uint32_t)channels : 0;
 	new.arch = runtime->ask.device_arch != NULL ? runtime->ask.device_arch(device) : 0;
 	tdm_metal_lock();
-	bool is_second = is_taken(&new) && find_unknown(device, &new.chip);
 	known = find_device(device);
 	if (known == NULL && device_count < DEVICES_MAX)
 		known = &devices[device_count++];
 	if (known != NULL)
 		*known = new;
 	tdm_metal_unlock();
-	if (is_second)
-		tdm_metal_remark_once(
-			"metal: two devices of different architectures have the same number: the second is shown "
-			"as a device whose chips are not known");
-	return new.chip;
 }
 
 /* Copies the numbers in a std::vector<int>, and releases the vector. Returns their count; 0 if it is empty or
@@ -183,7 +135,8 @@ static size_t take_numbers(
 		is_sane = numbers[i] < TDM_METAL_CHIPS_MAX;
 	if (!is_sane) {
 		if (vector->begin != vector->end)
-			tdm_metal_distrust(runtime, TDM_REMARK_UNSEEN "the runtime lists impossible chips of a mesh");
+			tdm_metal_distrust(
+				runtime, "metal: a mesh lists impossible chips, so nothing of its runtime is reported");
 		return 0;
 	}
 	if (runtime->ask.operator_delete != NULL)
@@ -214,7 +167,7 @@ static size_t ask_mesh(
 	if (ask->operator_delete != NULL)
 		ask->operator_delete(vector.begin);
 	for (size_t i = 0; i < count && bytes == count * sizeof *pointers; i++)
-		numbers[i] = learn_device(runtime, pointers[i], numbers[i]);
+		learn_device(runtime, pointers[i], numbers[i]);
 	return count;
 }
 
@@ -246,7 +199,8 @@ static uint32_t chip_of(struct tdm_metal_runtime *runtime, const void *device)
 	chip = runtime->ask.device_id != NULL ? (uint32_t)runtime->ask.device_id(device) : find_by_provider(device);
 	if (chip >= TDM_METAL_CHIPS_MAX)
 		return UINT32_MAX;
-	return learn_device(runtime, device, chip);
+	learn_device(runtime, device, chip);
+	return chip;
 }
 
 static void keep_mesh(const void *mesh, uint32_t generation, const uint32_t *numbers, size_t count)
@@ -266,9 +220,7 @@ static void keep_mesh(const void *mesh, uint32_t generation, const uint32_t *num
 	free(old);
 }
 
-/* Sets `can_tell` if the runtime says which chips of this host the device has, even if it has none. */
-static size_t ask_chips(
-	struct tdm_metal_runtime *runtime, const void *device, uint32_t *numbers, size_t cap, bool *can_tell)
+size_t tdm_metal_chips(struct tdm_metal_runtime *runtime, const void *device, uint32_t *numbers, size_t cap)
 {
 	uint32_t all[TDM_METAL_CHIPS_MAX];
 	int caller_errno = errno;
@@ -281,19 +233,13 @@ static size_t ask_chips(
 			memcpy(numbers, meshes[i].chips, count * sizeof *numbers);
 		}
 	tdm_metal_unlock();
-	*can_tell = true;
 	if (count != 0)
 		return count;
 	enum shape shape = shape_of(runtime, device);
 	if (shape == SHAPE_DEVICE) {
 		all[0] = chip_of(runtime, device);
 		count = all[0] != UINT32_MAX;
-		*can_tell = count != 0;
-	} else if (shape == SHAPE_UNKNOWN) {
-		uintptr_t word;
-		*can_tell = device == NULL || !tdm_metal_copy(&word, device, sizeof word);
-	} else {
-		*can_tell = (shape == SHAPE_MESH ? runtime->ask.mesh_device_ids : runtime->ask.impl_device_ids) != NULL;
+	} else if (shape != SHAPE_UNKNOWN) {
 		size_t told = ask_mesh(runtime, device, shape, all, TDM_METAL_CHIPS_MAX);
 		for (size_t i = 0; i < told; i++) { /* keep each chip once, in order */
 			size_t k = 0;
@@ -309,16 +255,6 @@ static size_t ask_chips(
 	memcpy(numbers, all, count * sizeof *numbers);
 	errno = caller_errno;
 	return count;
-}
-
-size_t tdm_metal_chips(struct tdm_metal_runtime *runtime, const void *device, uint32_t *numbers, size_t cap)
-{
-	bool can_tell;
-	size_t count = ask_chips(runtime, device, numbers, cap, &can_tell);
-	if (count != 0 || can_tell || cap == 0 || !find_unknown(device, numbers))
-		return count;
-	tdm_metal_remark_once("metal: the chips of a device are not known, so it is shown as a device of its own");
-	return 1;
 }
 
 static uint32_t chip_banks(uint32_t chip, uint32_t kind)
@@ -383,7 +319,7 @@ static uint32_t ask_regions(const struct tdm_metal_allocator *allocator, struct 
 static bool begin_chip(uint32_t number, struct tidemark_device *device)
 {
 	tdm_metal_lock();
-	struct chip *chip = chip_at(number);
+	struct chip *chip = &chips[number];
 	bool is_new = !chip->is_open || chip->epoch != tidemark_epoch_;
 	device->number = number;
 	device->chip_id = chip->chip_id;
@@ -413,9 +349,9 @@ static void describe_chips(struct tdm_metal_allocator *allocator)
 		tidemark_describe_device(&device);
 		tidemark_step(allocator->chips[i], TIDEMARK_DEVICE_OPENED, 0);
 		tdm_metal_lock();
-		chip_at(allocator->chips[i])->is_open = true;
+		chips[allocator->chips[i]].is_open = true;
 		/* tidemark_epoch_ changes with the process's first report */
-		chip_at(allocator->chips[i])->epoch = tidemark_epoch_;
+		chips[allocator->chips[i]].epoch = tidemark_epoch_;
 		tdm_metal_unlock();
 	}
 }
@@ -425,10 +361,6 @@ static void describe_chips(struct tdm_metal_allocator *allocator)
 enum {
 	ALLOCATORS_MAX = 4096,
 	USES_PER_LOOK = 16, /* number of times that a thread may use allocators before it reads the clock again */
-	/* an allocator is asked after this many buffers, however soon; asking takes the longer the more it has, so it
-	 * is asked less often if it has many */
-	CHANGES_MAX = 64,
-	LIVE_PER_CHANGE = 16,
 	LIST_MAX = 1 << 24, /* lists with more bytes than this are treated as nonsense */
 	STEP_MAX = 4096,
 };
@@ -500,8 +432,7 @@ static bool ask_banks(struct tdm_metal_allocator *new)
 static bool learn(struct tdm_metal_allocator *new)
 {
 	uint32_t numbers[TDM_METAL_CHIPS_MAX];
-	new->chip_count = tdm_metal_chips(
-		new->runtime, new->device != NULL ? new->device : new->allocator, numbers, TDM_METAL_CHIPS_MAX);
+	new->chip_count = tdm_metal_chips(new->runtime, new->device, numbers, TDM_METAL_CHIPS_MAX);
 	if (new->chip_count != 0 && (new->chips = malloc(new->chip_count * sizeof *new->chips)) == NULL)
 		return false;
 	if (new->chip_count != 0)
@@ -524,15 +455,11 @@ static bool learn(struct tdm_metal_allocator *new)
 			new->asked = NULL;
 		new->ask = new->asked != NULL ? new->runtime->view : (struct tdm_metal_allocator_ask){ 0 };
 	}
-	/* The runtime reads the variable in the same way. */
-	const char *mode = getenv("TT_METAL_ALLOCATOR_MODE_HYBRID");
-	new->is_hybrid = mode != NULL &&mode[0] == '1';
-	new->is_of_chip = shape_of(new->runtime, new->device) == SHAPE_DEVICE;
-	new->has_bare_l1 = false;
 	if (ask_banks(new))
 		return true;
 	free(new->chips);
-	tdm_metal_distrust(new->runtime, TDM_REMARK_UNSEEN "the runtime's allocator gives impossible figures");
+	tdm_metal_distrust(
+		new->runtime, "metal: the runtime's allocator gives impossible figures, so nothing of it is reported");
 	return false;
 }
 
@@ -546,6 +473,8 @@ static struct tdm_metal_allocator *make(struct tdm_metal_runtime *runtime, const
 	if (!new.has_banks)
 		tdm_metal_remark_once("metal: the number of banks is not known, and so not what buffers take: this "
 				      "runtime has no get_num_banks");
+	if (new.chip_count == 0)
+		tdm_metal_remark_once("metal: buffers of a device whose chips are not known are not shown");
 	tdm_metal_lock();
 	struct tdm_metal_allocator *place = tdm_metal_allocator_find(new.allocator, NULL); /* the lock is recursive */
 	if (place == NULL && (place = take_place()) != NULL) {
@@ -576,8 +505,8 @@ struct tdm_metal_allocator *tdm_metal_allocator_slow(
 		tdm_metal_allocator_end(allocator);
 		found = NULL;
 	}
-	if (found == NULL && (found = make(runtime, allocator, device)) == NULL && tdm_metal_is_on(runtime))
-		tdm_metal_remark_once(TDM_REMARK_UNSEEN "there is no room for what is known about one more allocator");
+	if (found == NULL)
+		found = make(runtime, allocator, device);
 	tdm_metal_explain(runtime);
 	if (found != NULL && !tdm_metal_is_described(found)) {
 		describe_chips(found);
@@ -597,7 +526,7 @@ static void empty_chip(const struct tdm_metal_allocator *allocator, uint32_t chi
 		int64_t left = tidemark_free_matching(
 			chip, kind, UINT64_MAX << TDM_METAL_ID_BITS, allocator->number << TDM_METAL_ID_BITS);
 		if (left > 0)
-			__atomic_fetch_add(&chip_at(chip)->left, (uint64_t)left, __ATOMIC_RELAXED);
+			__atomic_fetch_add(&chips[chip].left, (uint64_t)left, __ATOMIC_RELAXED);
 	}
 }
 
@@ -633,10 +562,8 @@ static bool is_used(uint32_t chip)
 static void close_chip(uint32_t number)
 {
 	tdm_metal_lock();
-	bool was_open = chip_at(number)->is_open;
-	chip_at(number)->is_open = false;
-	if (is_unknown(number))
-		unknown[number & ~TDM_DEVICE_UNKNOWN_BIT] = NULL;
+	bool was_open = chips[number].is_open;
+	chips[number].is_open = false;
 	tdm_metal_unlock();
 	if (!tdm_programs_is_empty()) /* programs may outlive their device */
 		tdm_programs_end_items(NULL, TDM_PROGRAM_ANY_KIND, number);
@@ -654,8 +581,8 @@ static void close_chip(uint32_t number)
 	tdm_metal_pinned_leave(number);
 	tdm_metal_traces_leave(number);
 	if (was_open)
-		tidemark_step(number, TIDEMARK_DEVICE_CLOSED,
-			__atomic_exchange_n(&chip_at(number)->left, 0, __ATOMIC_RELAXED));
+		tidemark_step(
+			number, TIDEMARK_DEVICE_CLOSED, __atomic_exchange_n(&chips[number].left, 0, __ATOMIC_RELAXED));
 }
 
 static _Thread_local bool is_reporter __attribute__((tls_model("initial-exec")));
@@ -685,8 +612,8 @@ void tdm_metal_allocator_end(const void *allocator)
 		found->is_live = false;
 		bool is_told =
 			runtime->next[TDM_HOOK_device_close] != NULL || runtime->next[TDM_HOOK_device_close_55] != NULL;
-		for (size_t i = 0; i < found->chip_count; i++)
-			if ((!is_told || is_unknown(found->chips[i])) && !is_used(found->chips[i]))
+		for (size_t i = 0; i < found->chip_count && !is_told; i++)
+			if (!is_used(found->chips[i]))
 				closed[closed_count++] = found->chips[i];
 	}
 	tdm_metal_unlock();
@@ -721,12 +648,7 @@ static bool add_up(uint32_t chip, uint32_t kind, struct tdm_metal_statistics *su
 			if (!each->has_statistics || asking_of(each) != TDM_METAL_ASKED)
 				return false;
 			const struct tdm_metal_statistics *said = &each->said[kind];
-			/* In the hybrid mode, a chip's own allocator has mirrors of the mesh's L1 buffers. Buffers of
-			 * the chip alone cannot be told apart from them. */
-			bool has_mirrors = each->is_hybrid && each->is_of_chip && kind == TIDEMARK_L1;
-			if (has_mirrors && __atomic_load_n(&each->has_bare_l1, __ATOMIC_RELAXED))
-				return false;
-			sum->allocated += has_mirrors ? 0 : said->allocated;
+			sum->allocated += said->allocated;
 			sum->free = said->free < sum->free ? said->free : sum->free;
 			sum->largest = said->largest < sum->largest ? said->largest : sum->largest;
 		}
@@ -870,13 +792,6 @@ void tdm_metal_wait_for_report(void)
 	}
 }
 
-static inline bool has_many_changes(const struct tdm_metal_allocator *allocator)
-{
-	uint32_t changes = __atomic_load_n(&allocator->changes, __ATOMIC_RELAXED);
-	return changes >= CHANGES_MAX &&
-	       changes >= __atomic_load_n(&allocator->live, __ATOMIC_RELAXED) / LIVE_PER_CHANGE;
-}
-
 static __attribute__((cold, noinline)) void look_at_clock(struct tdm_metal_allocator *allocator)
 {
 	uint64_t uses;
@@ -884,41 +799,25 @@ static __attribute__((cold, noinline)) void look_at_clock(struct tdm_metal_alloc
 		return;
 	uint64_t now = tdm_clock_read(CLOCK_MONOTONIC_COARSE);
 	uint64_t before = __atomic_load_n(&allocator->asked_ns, __ATOMIC_RELAXED);
-	if (before != 0 && now - before < STATISTICS_NS && !has_many_changes(allocator))
+	if (before != 0 && now - before < STATISTICS_NS)
 		return;
 	bool is_done = ask_statistics(allocator, uses);
 	__atomic_store_n(&allocator->asked_ns, is_done ? now : now - STATISTICS_NS + TRY_AGAIN_NS, __ATOMIC_RELAXED);
-	if (is_done)
-		__atomic_store_n(&allocator->changes, 0, __ATOMIC_RELAXED);
-}
-
-void tdm_metal_allocator_closes(const void *allocator)
-{
-	struct tdm_metal_allocator *found = tdm_metal_allocator_find(allocator, NULL);
-	uint64_t uses;
-	if (found != NULL && asking_of(found) == TDM_METAL_USED && statistics_of(found) != NULL &&
-		tdm_metal_is_alone(&uses))
-		ask_statistics(found, uses);
 }
 
 void tdm_metal_allocator_report(struct tdm_metal_allocator *allocator)
 {
 	__atomic_store_n(&allocator->asked_ns, 0, __ATOMIC_RELAXED);
-	tdm_metal_allocator_used(allocator, 0);
+	tdm_metal_allocator_used(allocator);
 }
 
-void tdm_metal_allocator_used(struct tdm_metal_allocator *allocator, int more)
+void tdm_metal_allocator_used(struct tdm_metal_allocator *allocator)
 {
 	static _Thread_local uint32_t uses __attribute__((tls_model("initial-exec")));
 	if (asking_of(allocator) != TDM_METAL_USED)
 		__atomic_store_n(&allocator->asking, TDM_METAL_USED, __ATOMIC_RELAXED);
-	uint32_t live = __atomic_load_n(&allocator->live, __ATOMIC_RELAXED);
-	__atomic_store_n(
-		&allocator->changes, __atomic_load_n(&allocator->changes, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&allocator->live, more < 0 && live == 0 ? 0 : live + (uint32_t)more, __ATOMIC_RELAXED);
-	if (__builtin_expect(++uses % USES_PER_LOOK == 0 || has_many_changes(allocator) ||
-				     __atomic_load_n(&allocator->asked_ns, __ATOMIC_RELAXED) == 0,
-		    0))
+	if (__builtin_expect(
+		    ++uses % USES_PER_LOOK == 0 || __atomic_load_n(&allocator->asked_ns, __ATOMIC_RELAXED) == 0, 0))
 		look_at_clock(allocator);
 }
 
@@ -952,8 +851,7 @@ static void see_opened(struct tdm_metal_runtime *runtime, enum tdm_metal_hook ho
 	struct tdm_metal_allocator new = { .device = mesh, .runtime = runtime };
 	int caller_errno = errno;
 	/* A mesh without chips on this host has no allocator to query. */
-	bool can_tell;
-	if (ask_chips(runtime, mesh, (uint32_t[1]){ 0 }, 1, &can_tell) != 0 && learn(&new)) {
+	if (tdm_metal_chips(runtime, mesh, (uint32_t[1]){ 0 }, 1) != 0 && learn(&new)) {
 		tdm_metal_explain(runtime);
 		describe_chips(&new);
 		free(new.chips);

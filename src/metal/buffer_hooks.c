@@ -197,20 +197,6 @@ static inline uint64_t id_of(const struct tdm_metal_allocator *allocator, uint32
 	return allocator->number << TDM_METAL_ID_BITS | address;
 }
 
-static bool is_per_core(const struct tdm_metal_allocator *allocator, const struct sight *sight, const void *buffer)
-{
-	const struct tdm_metal_ask *functions = &allocator->runtime->ask;
-	return allocator->is_hybrid && sight->kind == TIDEMARK_L1 && functions->is_per_core != NULL &&
-	       functions->is_per_core(buffer);
-}
-
-/* Two per-core buffers may have the same address, so their ids are made of the addresses of their objects. */
-static inline uint64_t id_of_object(const struct tdm_metal_allocator *allocator, const void *buffer)
-{
-	const uint64_t mark = UINT64_C(1) << (TDM_METAL_ID_BITS - 1);
-	return allocator->number << TDM_METAL_ID_BITS | mark | ((uintptr_t)buffer >> 4 & (mark - 1));
-}
-
 /*
  * Reports.
  */
@@ -287,25 +273,6 @@ static __attribute__((cold, noinline)) uint64_t taken_by_said_step(
 	return is_possible ? tdm_metal_round_up(bytes, allocator->said_step) : 0;
 }
 
-/* In the hybrid mode, the L1 allocator pads every page to its step, which a function reports. */
-static __attribute__((cold, noinline)) uint64_t pad_pages(
-	const struct tdm_metal_allocator *allocator, const void *buffer, uint64_t bytes)
-{
-	const struct tdm_metal_ask *functions = &allocator->runtime->ask;
-	uint64_t page = functions->buffer_aligned_page != NULL ? functions->buffer_aligned_page(buffer) : 0;
-	if (page == 0 || page > bytes || allocator->said_step == 0)
-		return bytes;
-	uint64_t pages = bytes / page, each = tdm_metal_round_up(page, allocator->said_step);
-	return pages <= TDM_METAL_BYTES_MAX / each ? pages * each : bytes;
-}
-
-static inline uint64_t padded(
-	const struct tdm_metal_allocator *allocator, const void *buffer, uint32_t kind, uint64_t bytes)
-{
-	bool is_padded = __builtin_expect(allocator->is_hybrid, 0) && kind == TIDEMARK_L1;
-	return is_padded && bytes <= TDM_METAL_BYTES_MAX ? pad_pages(allocator, buffer, bytes) : bytes;
-}
-
 /* The bytes that a buffer has taken in each bank; 0 if unknown. */
 static inline uint64_t taken(
 	struct tdm_metal_allocator *allocator, const void *buffer, uint32_t kind, const struct measure *measure)
@@ -316,60 +283,15 @@ static inline uint64_t taken(
 	uint64_t bytes = is_formula ? per_bank(allocator, buffer, kind) : functions->buffer_per_bank(buffer);
 	uint64_t seen = measure->is_on ? end_measure(allocator, kind, measure) : 0;
 	if (__builtin_expect(seen != 0, 0)) {
-		tdm_metal_step_judge(step, padded(allocator, buffer, kind, bytes), seen);
+		tdm_metal_step_judge(step, bytes, seen);
 		if (is_formula)
 			tdm_metal_judge(&allocator->formula, step->low <= step->high);
 		return seen;
 	}
 	if (bytes > TDM_METAL_BYTES_MAX || (is_formula && !tdm_metal_is_proven(&allocator->formula)))
 		return is_formula ? 0 : bytes;
-	bytes = padded(allocator, buffer, kind, bytes);
 	uint64_t result = tdm_metal_step_apply(step, bytes);
 	return __builtin_expect(result != 0, 1) ? result : taken_by_said_step(allocator, kind, bytes);
-}
-
-/* In the hybrid mode, the runtime's arithmetic can wrap: it then places a buffer outside L1. */
-static void remark_wrap(void)
-{
-	tdm_metal_remark_once("metal: a fault of the runtime: in the hybrid allocator mode, it placed an L1 buffer "
-			      "outside L1, because a subtraction wrapped; later L1 buffers may overlap");
-}
-
-/* Adds what is known about a per-core buffer. The rest of `new` is that of a lockstep buffer. */
-static __attribute__((cold, noinline)) void report_per_core(
-	struct tdm_metal_allocator *allocator, const void *buffer, struct tidemark_buffer *new)
-{
-	struct tdm_metal_per_core found;
-	bool is_known = tdm_metal_per_core_read(allocator->runtime, buffer, new->cores, &found);
-	new->id = id_of_object(allocator, buffer);
-	new->banks = new->cores;
-	if (!is_known)
-		tdm_metal_remark_once("metal: the cores of some per-core buffers are not known: functions are missing, "
-				      "or what they return is not understood");
-	/* Without its size, the buffer counts with the requested one, like any other. */
-	if (is_known && (new->flags &TIDEMARK_ESTIMATED) == 0) {
-		new->flags |= TIDEMARK_PER_CORE;
-		new->ranges = found.ranges;
-		new->range_count = found.range_count;
-		new->core_addresses = !found.is_outside ? found.addresses : NULL;
-	}
-	if (is_known && found.is_outside)
-		remark_wrap();
-	if (!is_known || found.is_outside)
-		new->flags |= TIDEMARK_NO_ADDRESS;
-	for (size_t i = 0; i < allocator->chip_count; i++) {
-		new->device = allocator->chips[i];
-		tidemark_alloc(new);
-	}
-}
-
-static bool is_outside_l1(const struct tdm_metal_allocator *allocator, uint32_t kind, uint64_t address)
-{
-	bool is_outside = address > UINT32_MAX || (allocator->l1_end != 0 && address >= allocator->l1_end);
-	if (!allocator->is_hybrid || kind != TIDEMARK_L1 || !is_outside)
-		return false;
-	remark_wrap();
-	return true;
 }
 
 static void report(struct tdm_metal_allocator *allocator, const struct sight *sight, const void *buffer,
@@ -394,25 +316,14 @@ static void report(struct tdm_metal_allocator *allocator, const struct sight *si
 				"metal: bytes per bank are not known of some buffers: functions are missing, "
 				"or what the allocator takes does not follow from them");
 	}
-	bool is_wrapped = is_outside_l1(allocator, new.kind, address);
-	if (is_wrapped) {
-		new.flags |= TIDEMARK_NO_ADDRESS;
-		new.address = 0;
-	}
 	new.page_size = page_size <= UINT32_MAX ? (uint32_t)page_size : 0;
 	new.cores = cores >> 32 & 1 ? (uint32_t)cores : 0;
 	if (new.bytes > TDM_METAL_BYTES_MAX || new.bytes_per_bank > TDM_METAL_BYTES_MAX ||
 		new.address > TDM_METAL_BYTES_MAX || new.cores > TDM_METAL_BANKS_MAX) {
-		tdm_metal_distrust(runtime, TDM_REMARK_UNSEEN "the runtime gives impossible figures of one");
+		tdm_metal_distrust(runtime,
+			"metal: the runtime gives impossible figures of a buffer, so nothing of it is reported");
 		return;
 	}
-	if (is_per_core(allocator, sight, buffer)) {
-		report_per_core(allocator, buffer, &new);
-		tdm_metal_allocator_used(allocator, 1);
-		return;
-	}
-	if (allocator->is_hybrid && allocator->is_of_chip && new.kind == TIDEMARK_L1)
-		__atomic_store_n(&allocator->has_bare_l1, true, __ATOMIC_RELAXED);
 	if (new.cores != 0 && new.kind != TIDEMARK_DRAM &&new.kind != TIDEMARK_TRACE) {
 		new.range_count = tdm_metal_buffer_cores(runtime, buffer, new.cores, ranges);
 		new.ranges = new.range_count != 0 ? ranges : NULL;
@@ -421,7 +332,7 @@ static void report(struct tdm_metal_allocator *allocator, const struct sight *si
 		new.device = allocator->chips[i];
 		tidemark_alloc(&new);
 	}
-	tdm_metal_allocator_used(allocator, 1);
+	tdm_metal_allocator_used(allocator);
 }
 
 /* `own_allocator` is NULL if only the tracker reports the release. */
@@ -439,10 +350,8 @@ static struct tdm_metal_allocator *report_release(
 		return NULL;
 	uint32_t address = runtime->ask.buffer_address(buffer);
 	uint32_t kind = kind_at(&sight, allocator, address);
-	uint64_t id =
-		is_per_core(allocator, &sight, buffer) ? id_of_object(allocator, buffer) : id_of(allocator, address);
 	for (size_t i = 0; i < allocator->chip_count; i++)
-		tidemark_free(allocator->chips[i], kind, id);
+		tidemark_free(allocator->chips[i], kind, id_of(allocator, address));
 	return allocator;
 }
 
@@ -455,14 +364,9 @@ static inline struct tdm_metal_allocator *find_allocator(
 	struct tdm_metal_runtime *runtime, const void *own_allocator, const void *buffer, struct sight *sight)
 {
 	look(runtime, buffer, sight);
-	if (sight->kind == UINT32_MAX)
-		return NULL;
-	if (own_allocator == NULL && sight->device == NULL) {
-		tdm_metal_remark_once(TDM_REMARK_UNSEEN
-			"the allocator cannot be hooked, and the devices of this runtime cannot be told apart");
-		return NULL;
-	}
-	return tdm_metal_allocator_of(runtime, own_allocator != NULL ? own_allocator : sight->device, sight->device);
+	return sight->kind != UINT32_MAX ? tdm_metal_allocator_of(runtime,
+						   own_allocator != NULL ? own_allocator : sight->device, sight->device)
+					 : NULL;
 }
 
 static inline bool is_shown(const struct tdm_metal_allocator *allocator)
@@ -480,21 +384,10 @@ struct attempt {
 	struct attempt *outer; /* the enclosing request in the same thread */
 };
 
-/* Whether an exception is leaving functions of this thread, unlike the end of a cancelled thread; true if unknown. */
-static bool is_thrown(const struct tdm_metal_runtime *runtime)
-{
-	const struct { /* the same in all C++ libraries */
-		void *caught;
-		unsigned thrown;
-	} *globals = runtime->exceptions != NULL ? runtime->exceptions() : NULL;
-	return globals == NULL || globals->thrown != 0;
-}
-
 /*
- * Reports the failure if memory was the reason: an exception left the allocation, and the form of the request was
- * right. Whether there was room is not asked afterwards: other threads may have released some. `is_locked`: the program
- * is aborting. Unless an exception is certainly the reason, the request must then exceed the free memory of the last
- * statistics.
+ * Reports the failure if memory was the reason: no free block was large enough. `is_locked`: the allocator may be
+ * locked, so it cannot be queried. Its last statistics are used instead, which are exact if nothing has changed since.
+ * In that case, unless an exception is certainly the reason, the request must also exceed the free memory.
  */
 static __attribute__((cold, noinline)) void note_failure(
 	const struct attempt *attempt, bool is_locked, bool is_exception)
@@ -502,20 +395,16 @@ static __attribute__((cold, noinline)) void note_failure(
 	struct tdm_metal_allocator *allocator = attempt->allocator;
 	const struct tdm_metal_ask *functions = &allocator->runtime->ask;
 	const uint32_t kind = attempt->sight.kind;
-	uint64_t cores = functions->buffer_num_cores != NULL ? functions->buffer_num_cores(attempt->buffer) : 0;
-	bool has_cores = functions->buffer_num_cores == NULL || (cores >> 32 & 1) != 0;
-	/* L1_SMALL buffers must be sharded, and there is no more than one shard for each bank */
-	bool is_form = (!has_cores && kind == TIDEMARK_L1_SMALL) ||
-		       (has_cores && kind < TDM_METAL_KINDS && allocator->has_banks && allocator->banks[kind] != 0 &&
-			       (uint32_t)cores > allocator->banks[kind]);
+	struct tdm_metal_statistics said;
+	bool has_cores =
+		functions->buffer_num_cores == NULL || (functions->buffer_num_cores(attempt->buffer) >> 32 & 1) != 0;
+	/* L1_SMALL buffers must be sharded, so this request was refused for its form */
+	bool is_form = !has_cores && kind == TIDEMARK_L1_SMALL;
 	/* interleaved L1 buffers have a limit, which no function returns */
 	bool has_limit = !has_cores && kind == TIDEMARK_L1;
 	uint64_t each = per_bank(allocator, attempt->buffer, kind); /* bytes in each bank; 0 if unknown */
 	if (!tdm_metal_is_on(allocator->runtime))
 		return;
-	if (is_per_core(allocator, &attempt->sight, attempt->buffer))
-		tdm_metal_remark_once("metal: a per-core buffer could not be allocated; what it had taken on other "
-				      "cores before stays allocated until the device is closed, and is not counted");
 	bool is_memory;
 	if (is_locked) {
 		bool has_said = allocator->has_statistics && kind < TDM_METAL_KINDS && each != 0;
@@ -524,8 +413,9 @@ static __attribute__((cold, noinline)) void note_failure(
 			    __atomic_load_n(&allocator->asking, __ATOMIC_RELAXED) == TDM_METAL_ASKED;
 		is_memory = !is_form && (is_exception ? has_limit || !fits : is_large);
 	} else {
-		is_memory = !is_form && is_thrown(allocator->runtime);
-		if (is_form)
+		is_memory = !is_form && (each == 0 || has_limit || !tdm_metal_allocator_says(allocator, kind, &said) ||
+						each > said.largest);
+		if (!is_memory)
 			tdm_metal_remark_once(
 				"metal: the runtime refused a buffer for another reason than lack of memory");
 	}
@@ -592,7 +482,7 @@ static __attribute__((noinline)) void report_and_deallocate(
 						    : NULL; /* otherwise it has already been reported */
 	((tdm_next_deallocate_buffer *)runtime->next[hook])(allocator, buffer);
 	if (known != NULL)
-		tdm_metal_allocator_used(known, -1);
+		tdm_metal_allocator_used(known);
 }
 
 #define ALLOCATE(id)                                                                                             \
@@ -674,34 +564,17 @@ TRACK(track_allocate_55, const void *, note_tracked)
 TRACK(track_deallocate, void *, note_untracked)
 TRACK(track_deallocate_55, void *, note_untracked)
 
-#define EMPTY(id)                                              \
-	void tdm_hook_##id(void *allocator)                    \
-	{                                                      \
-		TDM_METAL_ENTER(id)                            \
-		USE_ALLOCATOR();                               \
-		if (tdm_metal_sees(runtime, TDM_HOOK_##id)) {  \
-			tdm_metal_allocator_closes(allocator); \
-			tdm_metal_allocator_empty(allocator);  \
-		}                                              \
-		TDM_METAL_NEXT(id)(allocator);                 \
+#define EMPTY(id)                                             \
+	void tdm_hook_##id(void *allocator)                   \
+	{                                                     \
+		TDM_METAL_ENTER(id)                           \
+		if (tdm_metal_sees(runtime, TDM_HOOK_##id))   \
+			tdm_metal_allocator_empty(allocator); \
+		TDM_METAL_NEXT(id)(allocator);                \
 	}
 EMPTY(deallocate_buffers)
 EMPTY(deallocate_buffers_56)
 EMPTY(deallocate_buffers_55)
-
-/* Replaces all buffers of an allocator by blocks without owners. */
-#define OVERRIDE(id)                                                                                                  \
-	void tdm_hook_##id(void *allocator, const void *state)                                                        \
-	{                                                                                                             \
-		TDM_METAL_ENTER(id)                                                                                   \
-		USE_ALLOCATOR();                                                                                      \
-		if (tdm_metal_sees(runtime, TDM_HOOK_##id))                                                           \
-			tdm_metal_remark_once(                                                                        \
-				TDM_REMARK_UNSEEN "override_state() has replaced those of an allocator all at once"); \
-		TDM_METAL_NEXT(id)(allocator, state);                                                                 \
-	}
-OVERRIDE(override_state)
-OVERRIDE(override_state_view)
 
 #define END(id)                                                               \
 	void tdm_hook_##id(void *allocator)                                   \

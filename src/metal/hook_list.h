@@ -85,10 +85,6 @@ struct tdm_metal_core { /* CoreCoord */
 	Y(deallocate_buffers_56, deallocate_buffers, "v0.56", NULL, TDM_P "9Allocator18deallocate_buffersEv") \
 	Y(deallocate_buffers_55, deallocate_buffers, "v0.55", "v0.55", \
 		TDM_P "9allocator18deallocate_buffersERNS0_9AllocatorE") \
-	X(override_state, void, (void *allocator, const void *state), NULL, NULL, DEVICES, false, \
-		"AllocatorImpl::override_state", "nothing by itself; that all buffers of an allocator were replaced", \
-		TDM_P "13AllocatorImpl14override_stateERKNS0_14AllocatorStateE") \
-	Y(override_state_view, override_state, NULL, NULL, TDM_P "9Allocator14override_stateERKNS0_14AllocatorStateE") \
 	X(allocator_end, void, (void *allocator), "v0.66", NULL, DEVICES, true, "AllocatorImpl::~AllocatorImpl", \
 		"what a closed device still had", TDM_P "13AllocatorImplD2Ev") \
 	Y(allocator_end_1, allocator_end, "v0.66", NULL, TDM_P "13AllocatorImplD1Ev") \
@@ -283,7 +279,7 @@ struct tdm_metal_core { /* CoreCoord */
 		"what a failed request would have taken", TDM_K "6Buffer12aligned_sizeEv") \
 	X(buffer_aligned_page, uint64_t, (const void *buffer), "v0.57", NULL, OUT_OF_MEMORY, false, \
 		"Buffer::aligned_page_size", "what a failed request would have taken", TDM_K "6Buffer17aligned_page_sizeEv") \
-	X(buffer_per_bank, uint64_t, (const void *buffer), "v0.57", NULL, BUFFERS, false, "Buffer::aligned_size_per_bank", \
+	X(buffer_per_bank, uint64_t, (const void *buffer), "v0.57", NULL, BUFFERS, true, "Buffer::aligned_size_per_bank", \
 		"what a buffer takes of each bank", TDM_K "6Buffer21aligned_size_per_bankEv") \
 	X(buffer_is_l1, bool, (const void *buffer), "v0.57", NULL, BUFFERS, true, "Buffer::is_l1", \
 		"which memory a buffer is in", TDM_K "6Buffer5is_l1Ev") \
@@ -297,12 +293,6 @@ struct tdm_metal_core { /* CoreCoord */
 	X(buffer_distribution, const void *, (const void *buffer), "v0.59", NULL, BUFFERS, false, \
 		"Buffer::buffer_distribution_spec", "which cores a buffer is on, certainly", \
 		TDM_K "6Buffer24buffer_distribution_specEv") \
-	X(is_per_core, bool, (const void *buffer), "v0.78", NULL, BUFFERS, false, "is_per_core_allocation", \
-		"which buffers have an address of their own on each core, in the hybrid allocator mode", \
-		TDM_P "12experimental19per_core_allocation22is_per_core_allocationERKNS0_6BufferE") \
-	X(per_core_addresses, const void *, (const void *buffer), "v0.78", NULL, BUFFERS, false, \
-		"get_per_core_addresses", "these addresses", \
-		TDM_P "12experimental19per_core_allocation22get_per_core_addressesERKNS0_6BufferE") \
 	X(num_banks, uint32_t, (const void *allocator, const void *kind), "v0.66", NULL, DEVICES, true, \
 		"AllocatorImpl::get_num_banks", "banks", TDM_K "13AllocatorImpl13get_num_banksERKNS0_10BufferTypeE") \
 	X(bank_size, uint64_t, (const void *allocator, const void *kind), "v0.66", NULL, DEVICES, true, \

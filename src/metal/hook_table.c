@@ -51,8 +51,6 @@ static bool has_or_does_without(const bool *present, const char *name)
 	} others[] = {
 		{ "AllocatorImpl::allocate_buffer", "GraphTracker::track_allocate" },
 		{ "AllocatorImpl::deallocate_buffer", "GraphTracker::track_deallocate" },
-		{ "Buffer::is_l1", "Buffer::is_dram" },
-		{ "Buffer::is_dram", "Buffer::is_l1" },
 		{ "MeshDevice::end_mesh_trace", "AllocatorImpl::register_active_trace" },
 		{ "MeshDevice::end_mesh_trace", "Device::end_trace" },
 		{ "MeshDevice::release_mesh_trace", "AllocatorImpl::unregister_active_trace" },

@@ -20,7 +20,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/kind.h"
 #include "metal/hook_list.h"
 #include "tidemark.h"
 
@@ -289,18 +288,6 @@ size_t tdm_metal_chips(struct tdm_metal_runtime *runtime, const void *device, ui
 
 /* Maximum number of chips on one host; a ledger has room for fewer. The limit is low because lists of chips are on
  * the stack, and a program's threads may have stacks of 16 KiB. */
-enum { TDM_METAL_CORES_MAX = 256 };
-/* Where a per-core buffer is. */
-struct tdm_metal_per_core {
-	bool is_outside; /* an address is beyond 32 bits: a fault of the runtime */
-	uint32_t range_count;
-	struct tidemark_core_range ranges[TDM_METAL_RANGES_MAX];
-	uint64_t addresses[TDM_METAL_CORES_MAX]; /* on each core of the ranges, row by row */
-};
-/* False if the cores and their addresses are not known. */
-bool tdm_metal_per_core_read(
-	const struct tdm_metal_runtime *runtime, const void *buffer, uint32_t cores, struct tdm_metal_per_core *found);
-
 enum { TDM_METAL_CHIPS_MAX = 256 };
 
 /*
@@ -339,9 +326,6 @@ struct tdm_metal_allocator {
 	uint32_t *chips;
 	uint32_t banks[TDM_METAL_KINDS];
 	struct tdm_metal_step steps[TDM_METAL_KINDS];
-	bool is_hybrid;                     /* opened in the hybrid allocator mode */
-	bool is_of_chip;                    /* the device is a single chip, not a mesh */
-	bool has_bare_l1;                   /* lockstep L1 buffers were made on the chip alone */
 	bool has_banks;                     /* `banks` is from the allocator; otherwise from the chip */
 	struct tdm_metal_judgement formula; /* whether our formula yields a buffer's real size */
 	uint32_t said_step;                 /* the step reported by a function; 0 if there is none */
@@ -352,8 +336,6 @@ struct tdm_metal_allocator {
 	uint8_t asking;            /* enum tdm_metal_asking */
 	bool has_statistics;
 	uint64_t asked_ns; /* when it was last asked */
-	uint32_t changes;  /* buffers allocated and released since then; several threads may lose some */
-	uint32_t live;     /* live buffers, as exactly */
 	struct tdm_metal_statistics said[TDM_METAL_KINDS];
 };
 
@@ -447,10 +429,8 @@ bool tdm_metal_allocator_says(struct tdm_metal_allocator *allocator, uint32_t ki
 void tdm_metal_allocators_inherit(void);
 
 /* Asks an allocator for its statistics if due, and reports them. Called at the end of a use, when the allocator is not
- * locked. `more`: how many more buffers it has now. */
-void tdm_metal_allocator_used(struct tdm_metal_allocator *allocator, int more);
-/* The same before all its buffers are released: compares what it has at the end. */
-void tdm_metal_allocator_closes(const void *allocator);
+ * locked. */
+void tdm_metal_allocator_used(struct tdm_metal_allocator *allocator);
 /* Like tdm_metal_allocator_used(), whether or not statistics are due. */
 void tdm_metal_allocator_report(struct tdm_metal_allocator *allocator);
 

@@ -34,7 +34,6 @@ enum {
 	CALLERS_MAX = 64,
 	REMARKS_MAX = 64,
 	NAME_MAX_BYTES = 128,
-	REMARK_MAX_BYTES = 224,
 };
 
 static_assert(sizeof(struct tdm_metal_allocator_ask) == 5 * sizeof(void *), "filled in as a list");
@@ -103,22 +102,17 @@ __attribute__((constructor)) static void note_constructed(void)
 struct library {
 	uintptr_t address;
 	uintptr_t low, high;
-	uintptr_t base;
-	const ElfW(Dyn) * dynamic; /* NULL if it has no such section */
-	const char *path;          /* "" for the program itself */
-	size_t place; /* position in the loader's search order for global symbols when the program started */
+	const char *path; /* "" for the program itself */
+	size_t place;     /* position in the loader's search order for global symbols when the program started */
 };
 
 static int compare_library(struct dl_phdr_info *info, size_t size, void *context)
 {
 	struct library *library = context;
 	uintptr_t low = UINTPTR_MAX, high = 0;
-	const ElfW(Dyn) *dynamic = NULL;
 	(void)size;
 	for (size_t i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-		if (segment->p_type == PT_DYNAMIC)
-			dynamic = (const void *)(info->dlpi_addr + segment->p_vaddr);
 		if (segment->p_type != PT_LOAD)
 			continue;
 		uintptr_t begin = info->dlpi_addr + segment->p_vaddr, end = begin + segment->p_memsz;
@@ -130,8 +124,6 @@ static int compare_library(struct dl_phdr_info *info, size_t size, void *context
 		return 0;
 	library->low = low;
 	library->high = high;
-	library->base = info->dlpi_addr;
-	library->dynamic = dynamic;
 	library->path = info->dlpi_name;
 	return 1;
 }
@@ -417,12 +409,6 @@ static __attribute__((cold, noinline)) uint32_t find_counter(enum tdm_metal_hook
 	strncat(name, tdm_metal_symbols[hook].name, sizeof name - sizeof "metal:");
 	uint32_t counter = tidemark_counter(name);
 	__atomic_store_n(&counters[hook], counter, __ATOMIC_RELAXED);
-	/* Other hooks may be called where those of buffers never are. */
-	int caller_errno = errno;
-	uint32_t count = __atomic_load_n(&runtime_count, __ATOMIC_ACQUIRE);
-	for (uint32_t i = 0; i < count; i++)
-		tdm_metal_explain(runtimes[i]);
-	errno = caller_errno;
 	return counter;
 }
 
@@ -451,83 +437,9 @@ void tdm_metal_remark_once(const char *text)
 		tidemark_remark(text);
 }
 
-/*
- * ---- whether a runtime's own calls can be hooked ----
- *
- * A library that was linked with -Bsymbolic-functions, or with link-time optimisation, calls its own functions
- * directly. Otherwise its relocations name the functions that it calls.
- */
-
-/* Where a loaded library names functions. */
-struct named {
-	const ElfW(Sym) * symbols;
-	const char *texts;
-	const ElfW(Rela) * lists[2];
-	size_t bytes[2];
-};
-
-/* False if the library has no such tables. */
-static bool find_named(const struct library *library, struct named *named)
-{
-	uintptr_t values[DT_JMPREL + 1] = { 0 };
-	for (const ElfW(Dyn) *each = library->dynamic; each != NULL && each->d_tag != DT_NULL; each++)
-		if (each->d_tag > 0 && each->d_tag <= DT_JMPREL)
-			values[each->d_tag] = each->d_un.d_val;
-	/* Most loaders have added the base to the addresses in the section. */
-	static const uint8_t addresses[] = { DT_SYMTAB, DT_STRTAB, DT_RELA, DT_JMPREL };
-	for (size_t i = 0; i < sizeof addresses; i++)
-		values[addresses[i]] += values[addresses[i]] < library->low ? library->base : 0;
-	*named = (struct named){ (const void *)values[DT_SYMTAB], (const void *)values[DT_STRTAB],
-		{ (const void *)values[DT_RELA], (const void *)values[DT_JMPREL] },
-		{ values[DT_RELASZ], values[DT_PLTRELSZ] } };
-	return values[DT_SYMTAB] != 0 && values[DT_STRTAB] != 0 && values[DT_RELASZ] + values[DT_PLTRELSZ] != 0 &&
-	       (values[DT_PLTRELSZ] == 0 || values[DT_PLTREL] == DT_RELA);
-}
-
-/* Whether the text is a symbol of the function with this name in our table. */
-static bool is_symbol_of(const char *text, const char *name)
-{
-	for (size_t i = 0; i < TDM_METAL_HOOK_COUNT; i++)
-		if (strcmp(tdm_metal_symbols[i].symbol, text) == 0)
-			return strcmp(tdm_metal_symbols[i].name, name) == 0;
-	return false;
-}
-
-/* Whether the library names one of these two functions in a call that others may intercept. */
-static bool names_any(const struct named *named, const char *name, const char *other)
-{
-	for (size_t list = 0; list < 2; list++)
-		for (size_t i = 0; i < named->bytes[list] / sizeof(ElfW(Rela)); i++) {
-			const ElfW(Sym) *symbol = &named->symbols[ELF64_R_SYM(named->lists[list][i].r_info)];
-			const char *text = named->texts + symbol->st_name;
-			if (ELF64_ST_VISIBILITY(symbol->st_other) == STV_DEFAULT &&
-				strncmp(text, TDM_P, strlen(TDM_P)) == 0 &&
-				(is_symbol_of(text, name) || is_symbol_of(text, other)))
-				return true;
-		}
-	return false;
-}
-
-/* The function that the runtime calls directly, so that its buffers are not seen; NULL if there is none. */
-static const char *find_direct(const struct tdm_metal_runtime *runtime)
-{
-	static const char *const pairs[][2] = { { "AllocatorImpl::allocate_buffer", "GraphTracker::track_allocate" },
-		{ "AllocatorImpl::deallocate_buffer", "GraphTracker::track_deallocate" } };
-	struct library library;
-	struct named named;
-	bool is_called =
-		__atomic_load_n(&runtime->has_allocations, __ATOMIC_RELAXED) || tdm_metal_is_by_tracker(runtime);
-	if (is_called || !find_library((const void *)runtime->low, &library) || !find_named(&library, &named))
-		return NULL;
-	for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
-		if (!names_any(&named, pairs[i][0], pairs[i][1]))
-			return pairs[i][0];
-	return NULL;
-}
-
 void tdm_metal_explain(struct tdm_metal_runtime *runtime)
 {
-	char text[REMARK_MAX_BYTES];
+	char text[NAME_MAX_BYTES];
 	if (!tidemark_is_enabled() || __atomic_exchange_n(&runtime->is_explained, true, __ATOMIC_RELAXED))
 		return;
 	bool *present = calloc(tdm_metal_symbol_count, sizeof *present);
@@ -536,20 +448,10 @@ void tdm_metal_explain(struct tdm_metal_runtime *runtime)
 	(void)dlerror(); /* our failed lookups must not show up in the program's next call of dlerror() */
 	for (int topic = 0; topic < TDM_METAL_TOPICS && present != NULL; topic++) {
 		const char *missing = tdm_metal_missing((enum tdm_metal_topic)topic, present);
-		const char *direct = missing == NULL && topic == TDM_METAL_BUFFERS ? find_direct(runtime) : NULL;
-		if (missing == NULL && direct == NULL)
+		if (missing == NULL)
 			continue;
-		if (direct != NULL)
-			snprintf(text, sizeof text,
-				TDM_REMARK_UNSEEN
-				"this runtime calls its own %s directly (-Bsymbolic-functions or link-time "
-				"optimisation)",
-				direct);
-		else if (topic == TDM_METAL_BUFFERS)
-			snprintf(text, sizeof text, TDM_REMARK_UNSEEN "this runtime has no %s", missing);
-		else
-			snprintf(text, sizeof text, "metal: %s not seen: this runtime has no %s",
-				tdm_metal_topic_name((enum tdm_metal_topic)topic), missing);
+		snprintf(text, sizeof text, "metal: %s not seen: this runtime has no %s",
+			tdm_metal_topic_name((enum tdm_metal_topic)topic), missing);
 		tidemark_remark(text);
 	}
 	free(present);
@@ -576,7 +478,8 @@ static bool copy_by_pipe(char *to, const char *from, size_t size)
 	int ends[2];
 	size_t done = 0;
 	if (syscall(SYS_pipe2, ends, O_CLOEXEC) != 0) {
-		tdm_metal_remark_once(TDM_REMARK_UNSEEN "the process may not read its own memory, nor open a pipe");
+		tdm_metal_remark_once(
+			"metal: buffers are not seen: the process may not read its own memory, nor open a pipe");
 		return false;
 	}
 	while (done < size) {

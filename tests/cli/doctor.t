@@ -119,7 +119,7 @@ Ledgers: damaged, left behind; a program that runs.
              -> a program is tracked when it reports to libtidemark and TIDEMARK=1 is set; without that only the runtime's own totals are seen
              $ tidemark run -- COMMAND
   
-  $ rm ledgers/tidemark.1.1.1; truncate -s 224K ledgers/*/*; doctor | sed -n '/^ledgers/,/^$/p' | grep -A 3 -E 'damaged|readable|lost' | sed -E 's/[0-9.]+ is/LEDGER is/; /looked at/d'
+  $ rm ledgers/tidemark.1.1.1; truncate -s -1 ledgers/*/*; doctor | sed -n '/^ledgers/,/^$/p' | grep -A 3 -E 'damaged|readable|lost' | sed -E 's/[0-9.]+ is/LEDGER is/; /looked at/d'
     warning  ./ledgers/tidemark-0/LEDGER is damaged: 1 of its records cannot be believed
              -> look at the rest of it, and remove it
              $ tidemark dump --reap

@@ -858,7 +858,7 @@ So is a folder that is not searched to its end.
 
   $ mkdir -p f/1/2/3/4/5/6/7/8/9; cp $D/add_l1.json f/1/2/3/4/5/6/7/8/9
   $ tidemark info f g > text; echo $?; grep '^Graph' text
-  f: not all of it is shown: 1 folder too deep, on another file system, or beyond 1048576 entries
+  f: not all of it is shown: 1 folder too deep, or beyond 1048576 entries
   f: no file in this folder is of a kind that is known here
   2
   Graph capture  g/add_l1.json: 21 nodes, 3 calls, 3 buffers, 1 device, 5.70 KiB

@@ -98,8 +98,8 @@ At one moment: what ended programs have not freed is a leak, what a killed one h
   read 2 processes once
   
     leak     activation: 3 buffers of 12 MiB were never freed: the program ended by itself (dram, device 0, process PID leaky)
-    steady   weights: 2 buffers of 12 KiB, left by a program that ended without closing its ledger: no leak (dram, device 0, process PID tracked)
-    steady   trace: 1 buffer of 1000 B, left by a program that ended without closing its ledger: no leak (trace, device 0, process PID tracked)
+    steady   weights: 2 buffers of 12 KiB, left by a program that was killed or crashed: no leak (dram, device 0, process PID tracked)
+    steady   trace: 1 buffer of 1000 B, left by a program that was killed or crashed: no leak (trace, device 0, process PID tracked)
   
   1 leak, 0 suspects; N steady
   $ tidemark leaks --fail >/dev/null

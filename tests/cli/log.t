@@ -793,9 +793,3 @@ Tables are bounded. What is not shown is counted: rows that are there, and recor
         "stacks": 0
       },
       "dropped_records": 8,
-
-What a terminal would obey in a message is not printed.
-
-  $ sed 's/circular buffers/circular bu\x1b]0;title\x07\xe2\x80\xaeffers/' $DATADIR/logs/demo.log > evil.log
-  $ tidemark log --events evil.log | grep 'circular bu' | sed 's/.*words/words/'
-  words that are not known: Statically allocated circular bu?]0;title?\u202effers on core range [0-0 - 1-1] grow to 1948864 B which is beyond max L1 size of 1499136 B

@@ -477,24 +477,3 @@ Ledgers: of a process, or by path. A mark has no peak.
     Whether it fits is not known: the peak is not known.
   $ tidemark phases --print shm/*/* 2>&1 | sed -E 's/\([0-9]+\)/(PID)/'
   tidemark phases: tracked (PID), marks are left out: a mark has no peak
-
-A report's folder may contain anything under the name of its database.
-
-  $ mkdir folder; mkfifo folder/db.sqlite; timeout 60 tidemark phases folder
-  tidemark phases: folder: Is a directory
-  [2]
-  $ timeout 60 tidemark phases --capture A=folder; timeout 60 tidemark simulate --trace folder
-  tidemark phases: folder: Is a directory
-  tidemark simulate: cannot read folder: Is a directory
-  [2]
-  $ rm folder/db.sqlite; mkdir folder/db.sqlite; tidemark phases folder; rm -r folder
-  tidemark phases: folder: Is a directory
-
-Wide and combining characters take the columns that a terminal gives them.
-
-  $ sed 's/MODEL_CREATION/\xe6\xa8\xa1\xe5\x9e\x8b/; s/FORWARD_PASS/e\xcc\x81e\xcc\x81/' $logs/tinyllama.log > wide.log
-  $ LC_ALL=C.UTF-8 tidemark phases wide.log | sed -n 4,7p
-    Phase (MiB)             Peak  Allocated      Freed     Change  Peak so far    In use  L1 peak
-    模型                1,863.25   1,863.25       0.00  +1,863.25     1,863.25  1,863.25     0.00
-    OPTIMIZER_CREATION  3,708.76   3,708.76       0.00  +3,708.76     5,572.01  5,572.01     0.00
-    éé                    996.35  21,043.10  20,850.15    +192.95     6,568.36  5,764.96     0.88

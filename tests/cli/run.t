@@ -9,7 +9,7 @@ Running a program with tracking on. The program is tests/integration/tracked.c.
   tidemark: tracked ended with code 0 after TIME
   
   Process PID: tracked clean
-    ended normally with code 0 (post-mortem), user UID, tracking began TIME ago, phase forward
+    ended by itself (post-mortem), user UID, tracking began TIME ago, phase forward
   
     Device          Kind             Live       Peak      Asked    Buffers       Peak     Allocs
     0 (n150)        trace             0 B     1000 B        0 B          0          1          1
@@ -17,12 +17,12 @@ Running a program with tracking on. The program is tests/integration/tracked.c.
     every buffer was freed
   
     Sizes for opening the device, as this run needed them
-      trace_region_size=1000            on device 0; tested: 1 allocation replayed on the model of the allocator
+      trace_region_size=1000            on device 0
   $ tidemark run -- $TOOLS/tracked leak 3 2>&1 | calm
   tidemark: tracked ended with code 3 after TIME
   
   Process PID: tracked leak 3
-    ended normally with code 3 (post-mortem), user UID, tracking began TIME ago, phase forward
+    ended by itself (post-mortem), user UID, tracking began TIME ago, phase forward
   
     Device          Kind             Live       Peak      Asked    Buffers       Peak     Allocs
     0 (n150)        dram         36.00KiB   36.00KiB   36.00KiB          3          3          3
@@ -34,11 +34,11 @@ Running a program with tracking on. The program is tests/integration/tracked.c.
     trace               1     1000 B  AGE  trace
   
     Sizes for opening the device, as this run needed them
-      trace_region_size=1000            on device 0; tested: 1 allocation replayed on the model of the allocator
+      trace_region_size=1000            on device 0
   $ tidemark run -- $TOOLS/tracked leak 3 2>/dev/null
   [3]
   $ tidemark run -- $TOOLS/tracked faults 2>&1 | sed -n '/^$/,$p' | tail -n +3 | calm
-    ended normally with code 0 (post-mortem), user UID, tracking began TIME ago, phase forward
+    ended by itself (post-mortem), user UID, tracking began TIME ago, phase forward
   
     Device          Kind             Live       Peak      Asked    Buffers       Peak     Allocs
     0 (n150)        l1           12.50KiB   12.50KiB   12.50KiB          1          1          3
@@ -51,7 +51,7 @@ Running a program with tracking on. The program is tests/integration/tracked.c.
     trace               1     1000 B  AGE  trace
   
     Sizes for opening the device, as this run needed them
-      trace_region_size=1000            on device 0; tested: 1 allocation replayed on the model of the allocator
+      trace_region_size=1000            on device 0
 
 If events were lost, it is not known what was freed.
 
@@ -167,10 +167,10 @@ All processes of the program.
   tidemark: tracked ended with code 0 after TIME
   
   Process PID: tracked fork
-    ended normally with code 0 (post-mortem), user UID, tracking began TIME ago, phase forward
+    ended by itself (post-mortem), user UID, tracking began TIME ago, phase forward
   --
   Process PID: tracked fork
-    ended normally (post-mortem), user UID, tracking began TIME ago
+    ended by itself (post-mortem), user UID, tracking began TIME ago
   $ mkfifo hold; (tidemark run -- $TOOLS/tracked orphan <hold 2>&1 | calm | sed -E 's/tidemark-[0-9]+/tidemark-UID/; s/[0-9]+\..*/PID/' | grep ^tidemark) & exec 4>hold; wait $!
   tidemark: tracked ended with code 0 after TIME
   tidemark: 1 of its processes still runs; their figures are those of now
@@ -188,7 +188,7 @@ A daemon that has not reported anything yet keeps its folder, and can report lat
   tidemark: ledgers stay in ./shm/tidemark-UID/run.PID
   $ python3 -c 'import json; run = json.load(open("run.json"))["run"]; print(run["still_running"], run["left_without_report"], len(run["left_pids"]))'
   0 True 1
-  $ echo >&4; exec 4>&-; until tidemark dump | grep -q 'ended normally'; do :; done; tidemark dump | grep -c weights
+  $ echo >&4; exec 4>&-; until tidemark dump | grep -q 'ended by itself'; do :; done; tidemark dump | grep -c weights
   1
   $ until [ -z "$(ls shm)" ]; do tidemark dump --reap >/dev/null; done
   tidemark dump: removed 1 ledger
@@ -207,7 +207,7 @@ A program that executes another one has not crashed.
     replaced by exec (post-mortem), user UID, tracking began TIME ago, phase forward
   --
   Process PID, program 2: tracked leak
-    ended normally with code 1 (post-mortem), user UID, tracking began TIME ago, phase forward
+    ended by itself (post-mortem), user UID, tracking began TIME ago, phase forward
   $ tidemark run -- $TOOLS/tracked exec wait >pipe 2>/dev/null & read ready <pipe; tidemark dump | grep -c 'replaced by exec'
   1
   $ tidemark status --all | grep -o -E ' (replaced|crashed) .*' | sed "s|$TOOLS/||"; tidemark leaks --all | grep -o 'left by[^(]*'
@@ -221,7 +221,7 @@ The post-mortem can be kept.
   $ tidemark run --keep -- $TOOLS/tracked leak 2>&1 | tail -1 | sed -E 's|/.*/||; s/[0-9.]+$/PID/'
   tidemark: kept PID
   $ tidemark run --keep -- $TOOLS/tracked clean 2>&1 | tail -1
-      trace_region_size=1000            on device 0; tested: 1 allocation replayed on the model of the allocator
+      trace_region_size=1000            on device 0
   $ tidemark dump | grep -c weights
   1
   $ tidemark dump --reap >/dev/null; ls shm
@@ -241,7 +241,6 @@ The summary for programs.
   trace trace 1 1000 None
   $ tidemark run --json run.json -- $TOOLS/tracked crash 2>/dev/null; grep '"signal"' run.json
       "signal": 9,
-          "signal": 9,
 
 Without a folder for ledgers the program runs, and nothing is seen.
 

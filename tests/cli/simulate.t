@@ -58,91 +58,9 @@ The same as result lines, with the short options, as an argument, and from stand
 
 Every line with a result of the real allocator.
 
-  $ for trace in "$DATADIR"/allocator/*.trace "$DATADIR"/device/*.trace "$DATADIR"/modes/[hnp]*.trace; do
+  $ for trace in "$DATADIR"/allocator/*.trace "$DATADIR"/device/*.trace; do
   >   tidemark simulate --results --trace "$trace" | cmp - "${trace%.trace}.expected" || echo "$trace"
   > done
-
-A mesh in the hybrid allocator mode, with bytes that failed per-core buffers left behind; and a fault of the runtime.
-
-  $ cp "$DATADIR"/modes/*.trace .
-  $ tidemark simulate --ascii hand-leak.trace
-  Trace          hand-leak.trace: 24 requests, 0 buffers live at the end
-  Device         Wormhole n150, 2 chips in hybrid allocator mode, 64 L1 banks, 12 DRAM banks, policy first
-  Verdict        does not fit: 4 of 10 allocations failed
-  Per core       5 buffers, at most 1,300,000 B on one core (core 3,0 of device 1 at line 3), beside the lockstep figures of L1
-    error    line 4: g, 400,000 B of l1 sharded over 4 cores: exhausted: it needs 100,000 B in one piece, and only 60,704 B are free
-             the runtime says Out of Memory: Not enough space after considering dependencies to allocate 100000 B L1 across 1 banks (100000 B per bank), bank size is 1360704 B (allocated: 1300000 B, free: 60704 B, largest free block: 60704 B)
-    warning  line 4: 2 per-core buffers failed half way, g first, and left 600,000 B of L1 allocated
-             -> do not retry: the runtime never frees these bytes, and every attempt leaves more; only closing the device does
-  
-  Per bank  banks        size     peak   peak  at end     largest    tightest  worst
-                                        share                free        free  frag.
-  dram         12  1023.00MiB      0 B     0%     0 B  1023.00MiB  1023.00MiB     0%
-  l1           64     1.30MiB  4.00KiB     0%     0 B     1.30MiB     1.10MiB    15%
-  l1_small     64    32.00KiB      0 B     0%     0 B    32.00KiB    32.00KiB     0%
-  trace        12         0 B      0 B      -     0 B         0 B         0 B     0%
-  
-  l1
-    Peak           4,096 B per bank at line 15, 1 buffer, 256 KiB on the device
-    Tightest       at line 15: the largest free block has 1,156,608 B
-    Fragmented     at most 14.7% at line 15
-    used            |            ######      |
-    fragmentation   |            ::::::      |
-  
-    Largest holes at the end
-    hole at     size  buffer below   buffer above
-     105664  1.30MiB  end of region  end of region
-  $ tidemark simulate --ascii wrap-p150.trace | grep -A3 Verdict
-  Verdict        does not fit: 2 of 5 allocations failed
-  Per core       3 buffers, at most 1,440,000 B on one core (core 1,1 of device 0 at line 3), beside the lockstep figures of L1
-    error    line 5: l, 200,000 B of l1 sharded over 1 cores: a fault of the runtime: it needs 200,000 B in one piece; it computes the address 18446744073709468096, which is outside L1, and either fails or uses it
-             the runtime says Allocator failed to place at chosen address 18446744073709468096
-  $ tidemark simulate --ascii hand-bare.trace | grep -A3 Verdict
-  Verdict        does not fit: 2 of 8 allocations failed
-  Per core       2 buffers, at most 2,048 B on one core (core 0,0 of device 0 at line 14), beside the lockstep figures of L1
-    error    line 4: l1a, 4,096 B of l1 over 64 banks: the runtime chose address 1495040, where device 0 has a buffer of its own that the mesh does not see
-             the runtime says Failed to mirror allocation at address 1495040 of size 4096 in allocator 0 (num_allocators=65, bank_size=1393472, alloc_stats: total_alloc=2048, total_free=1391424, largest_free=1391424)
-  $ tidemark simulate --ascii hand-errors.trace | grep -A3 Verdict
-  Verdict        does not fit: 15 of 22 allocations failed
-  Per core       4 buffers, at most 1,440,000 B on one core (core 1,1 of device 0 at line 11), beside the lockstep figures of L1
-    error    line 3: a, 1,024 B of dram sharded over 1 cores: refused by the runtime
-             the runtime says per_core_allocation is only supported for L1 buffers
-  $ tidemark simulate --ascii p150-s109-default.trace | grep -B1 -A1 Verdict
-  Device         Blackhole p150, 2 chips, 110 L1 banks, 8 DRAM banks, policy first
-  Verdict        fits: 61 allocations, none failed
-  
-  $ tidemark simulate --json hand-leak.trace | /usr/bin/python3 -c 'import json, sys
-  > s = json.load(sys.stdin)["simulate"]
-  > print(s["mode"], s["devices"], s["per_core"]); print([(f["what"], f["figures"].get("leaked_bytes")) for f in s["findings"]])'
-  hybrid 2 {'leaked_bytes': 600000, 'buffers': 5, 'peak': {'bytes': 1300000, 'core': '3,0', 'device': 1, 'line': 3}}
-  [('exhausted', None), ('leaked', 600000)]
-  $ one() { printf "$1" | tidemark simulate -r -; }
-  $ one 'device p150 l1_banks=130 mode=hybrid grid=13x10\nbuffer a l1 size=64 percore cores=1\n'
-  standard input:2:8: expected grid= for a per-core buffer, because its cores matter
-  [2]
-  $ one 'device p150 mode=hybrid grid=2x2\n'
-  standard input:1:1: expected grid=WxH and l1_banks=N in the hybrid mode, with a core for each bank
-  [2]
-  $ one 'device p150 mode=hybrid grid=13\n'
-  standard input:1:25: expected a grid like 8x7, at most 64x64
-  [2]
-  $ one 'device p150 devices=0\n'
-  standard input:1:13: expected from 1 to 256 devices
-  [2]
-  $ one 'device p150 mode=hybrid grid=13x10 l1_banks=130 devices=2\nbuffer a l1 size=64 on=2\n'
-  standard input:2:8: expected the number of a device of the mesh, counted from 0
-  [2]
-  $ one 'device n150\nbuffer a l1 size=64 grid=0,0-1,0+1,0\n'
-  standard input:2:26: expected ranges of cores that do not overlap, like 0,0-3,1+5,5, got '0,0-1,0+1,0'
-  [2]
-  $ one 'device n150\nbuffer a l1 size=64 grid=0,0 on=0\n'
-  standard input:2:8: expected on= only for L1 buffers in the hybrid mode: nothing else of a single device is modelled
-  [2]
-  $ one 'device n150\nbuffer a l1 size=64 grid=0,0 percore\n'
-  a none
-  $ tidemark simulate --card p150 -r hand-leak.trace | sed -n '1,2p'
-  f percore device=1 1300000 3,0=240064
-  g percore device=0 100000 0,0=1440064 1,0=1440064 2,0=1440064 3,0=1440064
 
 Pictures without characters outside ASCII.
 
@@ -447,7 +365,8 @@ Bad lines: file, line, column and what was expected; nothing is printed behind t
   bad.trace:2:8: a buffer of 18446744073709551615 bytes in pages of 18446744073709551615 is too large
   [2]
   $ try 'device n150 l1_small=32768\nbuffer a l1_small size=64\n'
-  a none
+  bad.trace:2:8: expected cores=N: the runtime refuses interleaved L1_SMALL buffers
+  [2]
   $ try 'device n150\nbuffer a l1 size=65 page=1 cores=65\n'
   bad.trace:2:8: Expected number of shards 65 to be less than or equal to total number of L1 banks 64 in compute cores
   [2]

@@ -19,19 +19,6 @@ Nothing is there.
   tidemark status: no device '0': no card and no tracked process is visible; see 'tidemark doctor'
   [2]
 
-Programs that have ended left their shared memory, for chips that nobody else knows.
-
-  $ make region 143238002252608 0 dram=4096 4141; make region 143238002252609 1; make region 4294967296 1
-  $ tidemark status | calm
-  tidemark VERSION, TIME: 0 devices, 0 processes
-  
-  No card and no tracked process is visible: try 'tidemark demo', which needs no card, and see 'tidemark doctor', which says what was looked for.
-  
-  3 regions left by ended programs ('tidemark doctor' says more)
-  $ tidemark status --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["status"]["left_regions"])'
-  3
-  $ rm m/shm/*
-
 A card that nobody uses, and one of a kind that its driver does not name.
 
   $ make card 0 0000:01:00.0 n150 wormhole 0100018611902010 tt_asic_id=0000000000001234 tt_aiclk=1000 tt_axiclk=900 \
@@ -193,8 +180,8 @@ JSON has what a snapshot of tt-smi has, in its strings, and memory in bytes.
   {"vdd_min": "N/A", "vdd_max": "N/A", "tdp_limit": " 85", "tdc_limit": " 95", "asic_fmax": "N/A", "therm_trip_l1_limit": "N/A", "thm_limit": "100", "bus_peak_limit": "N/A", "fan_rpm_limit": "N/A", "board_power_limit": "N/A"}
   {"fw_bundle_version": "18.3.0.0", "tt_flash_version": "N/A", "cm_fw": "N/A", "cm_fw_date": "N/A", "eth_fw": "N/A", "dm_bl_fw": "N/A", "dm_app_fw": "N/A", "gddr_fw": "N/A"}
   {"BOARD_ID": "0x100018611902010", "BOARD_ID_HIGH": "0x1000186", "BOARD_ID_LOW": "0x11902010", "AXICLK": "0x384", "VCORE": "0x352"}
-  {"index": 0, "host": null, "number": 0, "node": 0, "pci": "0000:01:00.0", "chip_id": 72059269369831440, "virtual": false, "chips_unknown": false, "board": false, "card": "n150", "card_source": "driver", "architecture": "Wormhole", "grid_x": null, "grid_y": null, "hardware_queues": null, "process_count": 2, "sources": ["metal_shm", "driver"], "space_is_old": false}
-  {"kind": "dram", "used": 4831838208, "total": 12872318208, "free": 8040480000, "largest_free": null, "peak": 4831838208, "peak_is_exact": false, "estimated": false, "saturated": false, "asked": 4831838208, "buffers": null, "unattributed": 0, "stale": 4831838208, "claimed": 0, "banks": 12, "base": 1048640, "bank_bytes": 1072693184, "allocations": null, "out_of_memory": null, "source": "metal_shm", "total_source": "model", "rival": null}
+  {"index": 0, "host": null, "number": 0, "node": 0, "pci": "0000:01:00.0", "chip_id": 72059269369831440, "virtual": false, "board": false, "card": "n150", "card_source": "driver", "architecture": "Wormhole", "grid_x": null, "grid_y": null, "hardware_queues": null, "process_count": 2, "sources": ["metal_shm", "driver"], "space_is_old": false}
+  {"kind": "dram", "used": 4831838208, "total": 12872318208, "free": 8040480000, "largest_free": null, "peak": 4831838208, "peak_is_exact": false, "estimated": false, "asked": 4831838208, "buffers": null, "unattributed": 0, "stale": 4831838208, "banks": 12, "base": 1048640, "bank_bytes": 1072693184, "allocations": null, "out_of_memory": null, "source": "metal_shm", "total_source": "model", "rival": null}
   ['dram', 'l1', 'l1_small', 'trace', 'cb', 'dfb', 'scratchpad', 'kernel', 'firmware', 'system', 'config']
   buffers | 39321600 | False | metal_shm
   circular_buffers | 4194304 | False | metal_shm
@@ -528,15 +515,3 @@ A program in another pid namespace has a pid for itself and one for us. Every co
   0 it 0
   0 0 0
   $ kill $other; kill -KILL $seen; wait
-
-Per-core buffers count for their own cores only: 64 x 4096 + 6 x 2048. The largest free block of L1 is not known.
-
-  $ rm -rf ledgers/*; TIDEMARK=1 $TOOLS/tracked percore wait > pipe & read ready < pipe; pid=$!
-  $ tidemark status -p $pid | grep -E '^ +l1 '
-    l1            0.26MiB   64.00MiB   63.74MiB    unknown    0.26MiB   0.4% L
-  $ tidemark status -j -p $pid | python3 -c 'import json, sys
-  > for p in json.load(sys.stdin)["processes"]:
-  >     print([(k["kind"], k["used"], k["peak"], k["buffers"]) for k in p["memory"]["kinds"] if k["used"]])'
-  [('l1', 274432, 274432, 4), ('trace', 1000, 1000, 1)]
-  $ kill -USR1 $pid; wait $pid
-  [7]

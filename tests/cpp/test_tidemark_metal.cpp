@@ -101,8 +101,7 @@ static void end_program(IDevice &device)
 static bool is_in_ledger(const std::string &text)
 {
 	std::ifstream file(tidemark_ledger_path(), std::ios::binary);
-	std::string content(16 << 20, '\0'); /* the file is much longer than what it contains */
-	file.read(&content[0], static_cast<std::streamsize>(content.size()));
+	const std::string content{ std::istreambuf_iterator<char>(file), {} };
 	return content.find(text) != std::string::npos;
 }
 

@@ -119,7 +119,7 @@ class Deleted(DaemonTest):
 class Descriptors(DaemonTest):
     """A daemon with few descriptors, and more processes than it has descriptors for."""
 
-    LIMIT = 72
+    LIMIT = 64
 
     def crowd(self, count):
         """That many processes, one after the other, each with a connection and 10 bytes. Returns those that were served."""
@@ -170,49 +170,6 @@ class Descriptors(DaemonTest):
         self.assertEqual(self.metric("tt_server_left_bytes_total"), held)
         self.assertEqual(len(self.crowd(5)), 5)
         self.assertEqual(self.held(watcher), 50)
-
-
-class FewDescriptors(DaemonTest):
-    """A start that cannot succeed says what is missing."""
-
-    def test_too_few_descriptors_at_start_are_named(self):
-        for options in (["--no-http"], ["--http-port", str(free_port()), "--http-socket", self.http],
-                        ["--no-http", "--daemonize"]):
-            for limit in (6, 11, 14, 16, 24):
-                few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
-                process = self.spawn([os.path.join(BIN, "tidemarkd"), "--socket", self.path, "--dir", self.shm, *options],
-                                     preexec_fn=few, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-                _, said = process.communicate(timeout=WAIT_S)
-                with self.subTest(options=options, limit=limit):
-                    self.assertEqual(process.returncode, 2)
-                    self.assertRegex(said, r"tidemarkd: cannot start: \d+ descriptors are left, and it needs \d+; raise the "
-                                           r"limit of open files")
-                    self.assertEqual(said.count("\n"), 1)
-                    self.assertFalse(os.path.exists(self.path))
-
-
-class Archive(DaemonTest):
-    def test_what_cannot_be_archived_is_kept_and_said(self):
-        with open(os.path.join(self.folder, "state"), "w", encoding="ascii") as file:
-            file.write("not a folder")
-        self.start_http("--quiet", "--dead-limit", "1")
-        for i in range(20):
-            other = self.other_process("c.send(ALLOC, 0, 10, DRAM, id=1); c.query()")
-            other.wait()
-            self.wait_for(lambda: self.statistic("Processes ended") == i + 1, "its end")
-        self.wait_for(lambda: self.metric('tt_archive_failures_total{reason="other"}') > 0, "the failure")
-        self.assertEqual(self.metric("tt_archive_waiting_ledgers"), 20)
-        self.assertEqual(self.metric('tt_archive_removed_ledgers_total{reason="limit"}'), 0)
-        self.assertEqual(self.metric('tt_archive_removed_ledgers_total{reason="no_room"}'), 0)
-        self.assertEqual(len(self.dump()["processes"]), 20)
-        self.assertEqual(self.text().count("Ledgers of ended processes cannot be moved to"), 1, self.text())
-        with socket.socket(socket.AF_UNIX) as s:
-            s.connect(self.http)
-            s.sendall(b"GET /readyz HTTP/1.0\r\nHost: localhost\r\n\r\n")
-            with s.makefile(encoding="utf-8") as answer:
-                text = answer.read()
-        self.assertIn(" 503 ", text)
-        self.assertIn("ledgers of ended processes cannot be moved to disk: Not a directory", text)
 
 
 class Lists(DaemonTest):

@@ -1,16 +1,14 @@
 """The daemon with both of its sides: programs report on the socket, and others ask over HTTP."""
 
-import ctypes
 import json
 import os
 import re
-import select
 import socket
 import struct
 import subprocess
 import unittest
 
-from server import ALLOC, DRAM, FREE, L1, WAIT_S, DaemonTest
+from server import ALLOC, DRAM, FREE, L1, DaemonTest
 
 
 class Http(DaemonTest):
@@ -110,59 +108,6 @@ class Http(DaemonTest):
         self.assertEqual(first.wait(), 0)
         self.assertIn("/missing", self.text())
         self.assertEqual(client.query()[0], 10)
-
-
-class Pictures(DaemonTest):
-    """A picture may take long, for example because a user has made thousands of ledgers. Nobody else waits for it."""
-
-    def thread(self, daemon, name):
-        for task in os.listdir(f"/proc/{daemon.pid}/task"):
-            with open(f"/proc/{daemon.pid}/task/{task}/comm", encoding="utf-8") as file:
-                if file.read() == name + "\n":
-                    return int(task)
-        return self.fail(f"no thread {name!r}")
-
-    def stop_thread(self, task):
-        """Stops a single thread, as if it were busy. Returns a function that lets it go on."""
-        seize, interrupt, detach = 0x4206, 0x4207, 17
-        libc = ctypes.CDLL(None, use_errno=True)
-        libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
-        if libc.ptrace(seize, task, None, None) != 0:
-            self.skipTest("no thread can be stopped here")
-        libc.ptrace(interrupt, task, None, None)
-        os.waitpid(task, 0x40000000)  # __WALL
-        return lambda: libc.ptrace(detach, task, None, None)
-
-    def test_clients_do_not_wait_for_pictures(self):
-        daemon = self.start_http("--quiet")
-        self.assertIn("tt_pictures_total", self.get("/metrics"))
-        go_on = self.stop_thread(self.thread(daemon, "http"))
-        with socket.socket(socket.AF_UNIX) as reader:  # it asks for a picture that takes for ever
-            reader.settimeout(WAIT_S)
-            reader.connect(self.http)
-            reader.sendall(b"GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n")
-            for i in range(1, 100):
-                client = self.client()
-                client.send(ALLOC, 0, 10, DRAM, id=16 * i)
-                self.assertEqual(client.query()[0], 10 * i)
-            self.assertEqual(self.statistic("Allocations"), 99)
-            self.assertEqual(select.select([reader], [], [], 0)[0], [])
-            go_on()
-            with reader.makefile("rb") as answer:
-                self.assertIn(b" 200 ", answer.readline())
-        self.wait_for(lambda: self.metric('tt_server_messages_total{type="alloc"}') == 99, "the next picture")
-
-    def test_it_ends_while_a_reader_waits(self):
-        daemon = self.start_http("--quiet")
-        self.get("/healthz")
-        go_on = self.stop_thread(self.thread(daemon, "http"))
-        with socket.socket(socket.AF_UNIX) as reader:
-            reader.connect(self.http)
-            reader.sendall(b"GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n")
-            daemon.terminate()
-            go_on()
-            self.assertEqual(daemon.wait(WAIT_S), 0)
-        self.assertIn("Allocation Server stopped", self.text())
 
 
 if __name__ == "__main__":

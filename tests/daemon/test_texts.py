@@ -60,7 +60,7 @@ class Texts(DaemonTest):
 ✓ [PID {pid}] Allocated 12 bytes of TRACE on device 7 (buffer_id=0x0)
 ✓ [PID {pid}] Allocated 12 bytes of DRAM on device 7 (buffer_id=0x9)
 ⚠ [PID {pid}] Buffer reused with DIFFERENT size: old=12 new=13 (buffer_id=0x9, device=7)
-✓ [PID {pid}] Allocated 13 bytes of DRAM on device 7 (buffer_id=0x9, ref_count=2)
+✓ [PID {pid}] Allocated 13 bytes of DRAM on device 7 (buffer_id=0x9)
 ✗ [PID {pid}] Freed buffer 0x1a0000 on device 0 (16777216 bytes, FINAL)
 ⚠ [PID {pid}] Deallocation for unknown buffer 0x1a0000 on device 0 (allocated before tracking started)
 ✓ [CB_ALLOC] Device 0: +1.5 MB (Total: 1.5 MB)
@@ -140,7 +140,6 @@ Device 10:
     - Buffer 0x40003000: 24 KB (PID {pid}, ref_count=1)
 
 Total remaining buffers: 147
-Also live on device 3: 1 circular buffers (0.000953674 MB)
 
 """
         daemon.send_signal(signal.SIGUSR1)

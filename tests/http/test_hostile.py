@@ -5,7 +5,6 @@ import os
 import random
 import re
 import select
-import signal
 import socket
 import subprocess
 import time
@@ -69,37 +68,6 @@ class Form(Case):
                     # The request in the body is never answered: the connection is closed before.
                     self.refused(method + b" /metrics HTTP/1.1\r\nHost: localhost\r\n" + headers + b"\r\n" + body,
                                  400, 405, 413, 501)
-
-    def test_a_nul_ends_nothing(self):
-        self.start()
-        good = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-        self.assertTrue(self.raw(good).startswith(b"HTTP/1.1 200 "))
-        for data in (good.replace(b"/healthz", b"/healthz%00"), good.replace(b"/healthz", b"/healthz%00/x"),
-                     good.replace(b"/healthz", b"/healthz?a%00b=c"), good.replace(b"/healthz", b"/healthz?a=b%00c"),
-                     good.replace(b"localhost", b"localhost\0.example"), good.replace(b"localhost", b"localhost\0\0"),
-                     good.replace(b"Connection", b"Authorization: Bearer x\0y\r\nConnection"),
-                     good.replace(b"/healthz", b"/healthz\0x")):
-            with self.subTest(data=data):
-                self.assertTrue(self.raw(data).startswith(b"HTTP/1.1 400 "))
-        self.alive()
-
-    def test_health_checks_of_http_1_0_need_no_host(self):
-        self.start()
-        for path in (b"/healthz", b"/readyz"):
-            self.assertTrue(self.raw(b"GET " + path + b" HTTP/1.0\r\n\r\n").split(b" ")[1] == b"200")
-            self.refused(b"GET " + path + b" HTTP/1.1\r\n\r\n", 400)
-        self.refused(b"GET /metrics HTTP/1.0\r\n\r\n", 400)
-
-    def test_answers_of_the_library_are_counted(self):
-        self.start()
-        count = lambda name: int(re.search(rf"(?m)^tt_http_{name} (\d+)$", self.get("/metrics").text)[1])
-        before = count(r'responses_total\{class="4xx"\}')
-        for data in (b"GET /healthz HTTP/1.1\r\n\r\n", b"GET /healthz HTTP/1.1\r\nHost localhost\r\n\r\n",
-                     b"GET /" + b"x" * 100000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"):
-            out = self.raw(data, patience_s=2)
-            self.assertTrue(re.match(rb"HTTP/1\.[01] 4", out), (data[:50], out[:100]))
-        wait_for("the counts", lambda: count(r'refused_total\{reason="malformed"\}') == 3)
-        self.assertEqual(count(r'responses_total\{class="4xx"\}'), before + 3)
 
     def test_huge_requests_are_refused(self):
         self.start()
@@ -178,29 +146,6 @@ class Slow(Case):
                 s.close()
         self.assertEqual(self.get("/healthz").text, "ok\n")
         self.assertRegex(self.get("/metrics").text, r'tt_http_refused_total\{reason="slow"\} [1-9]')
-
-
-    def test_a_hang_up_with_half_a_request_is_noticed(self):
-        self.start()
-        for unix in (False, True):
-            self.server.send_signal(signal.SIGSTOP)
-            with self.connect(unix=unix) as s:
-                s.sendall(b"GET /metrics HTTP/1.1\r\nHo")
-            self.server.send_signal(signal.SIGCONT)
-            wait_for("the end", lambda: "tt_http_open_connections 1\n" in self.get("/metrics").text)
-        self.assertIn('tt_http_refused_total{reason="slow"} 0', self.get("/metrics").text)  # nobody waited for the rest
-
-    def test_the_backlog_is_the_system_s_maximum(self):
-        self.start()
-        with open("/proc/sys/net/core/somaxconn", encoding="ascii") as file:
-            most = int(file.read())
-        try:
-            lines = subprocess.run(["ss", "-ltnxH"], capture_output=True, text=True, check=True).stdout.splitlines()
-        except (OSError, subprocess.CalledProcessError):
-            self.skipTest("ss is missing")
-        for end in (f":{self.port}", self.socket):
-            backlogs = [int(line.split()[3]) for line in lines if any(end in word for word in line.split()[4:6])]
-            self.assertEqual(backlogs, [most], (end, lines))
 
 
 class Readers(Case):

@@ -1,7 +1,6 @@
 """The daemon's own memory stays bounded, whatever clients and readers do. The limits are generous: without bounds, each flood takes more."""
 
 import os
-import re
 import socket
 import subprocess
 
@@ -45,29 +44,6 @@ class Memory(Case):
             self.client(*[f"alloc {1000 * i + device} 0 10 {device}" for device in range(64)], name=f"{i}" + "x" * 10000)
             self.assertEqual(self.get("/metrics", unix=True).status, 200)
         self.check("devices and names", 8 * MIB)
-
-    def workers(self):
-        with open(f"/proc/{self.server.pid}/task/{self.server.pid}/children", encoding="ascii") as file:
-            return [int(pid) for pid in file.read().split()]
-
-    def test_the_watch_for_leaks_lets_go_of_programs_that_are_gone(self):
-        self.start("--leaks", "200")
-        self.get("/metrics", unix=True)
-        watch = set(wait_for("the watch", self.workers))
-        found = lambda pid: re.search(rf'"pid": ?{pid}\b', self.get("/api/v1/findings", unix=True).text)
-        for _ in range(3):
-            program = subprocess.Popen([os.path.join(TOOLS, "leaky"), "exit"], env=self.environment, stdin=subprocess.DEVNULL,
-                                       stdout=subprocess.DEVNULL)
-            program.wait()
-            wait_for("its buffers", lambda: found(program.pid))
-            for folder, _, names in os.walk(self.folder):
-                for name in names:
-                    if name.startswith(f"{program.pid}."):
-                        os.unlink(os.path.join(folder, name))
-            # What it knew of the program has gone with the process that watched.
-            wait_for("another watch", lambda: not watch & set(self.workers()) and self.workers())
-            wait_for("its end", lambda: not found(program.pid))
-            watch = set(self.workers())
 
     def test_connections_requests_and_readers(self):
         self.begin()

@@ -178,9 +178,7 @@ class Metrics(Case):
         open(os.path.join(self.folder, "ledgers"), "w").close()
         wait_for("the failure", lambda: 'tt_source_last_collect_success{source="ledger"} 0'
                  in self.get("/metrics").text)
-        answer = self.get("/readyz")
-        self.assertEqual(answer.status, 503)
-        self.assertEqual(answer.text, "the ledgers cannot be listed\nnew ledgers cannot be written: Not a directory\n")
+        self.assertEqual(self.get("/readyz").status, 503)
         # The age is that of the last time that it could be read.
         wait_for("it to grow old", lambda: re.search(r'(?m)^tt_source_age_seconds\{source="ledger"\} [1-9]\d*\.\d+$',
                                                      self.get("/metrics").text))

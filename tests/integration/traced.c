@@ -4,8 +4,6 @@
  *
  *   traces      captures a trace, allocates, frees and replays; the statistics agree
  *   mesh        the same buffer on four devices
- *   holes       L1_SMALL buffers with a hole between them
- *   refills     a hundred L1_SMALL buffers, one after the other
  *   many        more places that allocate while a trace exists than there is room for
  *   differs     the runtime's allocator counts more than was reported
  *   dynamic     captures a trace on a device without a trace region
@@ -66,7 +64,7 @@ static void capture(uint32_t device, uint64_t trace)
 __attribute__((noinline)) static void traces(uint32_t device)
 {
 	allocate(device, TIDEMARK_DRAM, 0x1000, 4096, "weights");
-	allocate(device, TIDEMARK_L1_SMALL, 1148576 + 32768 - 2048, 2048, "halo");
+	allocate(device, TIDEMARK_L1_SMALL, 0x110000, 2048, "halo");
 	capture(device, 7);
 	allocate(device, TIDEMARK_TRACE, UINT64_C(1) << 30, 16384, "trace 7");
 	tidemark_program("ttnn::add");
@@ -80,25 +78,6 @@ __attribute__((noinline)) static void traces(uint32_t device)
 	allocate(device, TIDEMARK_DRAM, 0x9000, 4096, "scratch");
 	tidemark_report_statistics(device, TIDEMARK_DRAM, 5 * 4096, 1 << 20, 1 << 20);
 	tidemark_report_statistics(device, TIDEMARK_L1_SMALL, 2048, 30720, 30720);
-}
-
-/* The third buffer fits only below the hole that the first one left: 18,432 bytes at most, over 24,576. */
-static void holes(uint32_t device)
-{
-	const uint64_t top = 1148576 + 32768;
-	allocate(device, TIDEMARK_L1_SMALL, top - 8192, 8192, "first");
-	allocate(device, TIDEMARK_L1_SMALL, top - 12288, 4096, "second");
-	tidemark_free(device, TIDEMARK_L1_SMALL, top - 8192);
-	allocate(device, TIDEMARK_L1_SMALL, top - 24576, 12288, "third");
-	allocate(device, TIDEMARK_L1_SMALL, top - 2048, 2048, "fourth");
-}
-
-static void refills(uint32_t device)
-{
-	for (int i = 0; i < 100; i++) {
-		allocate(device, TIDEMARK_L1_SMALL, 1148576 + 30720, 2048, "halo");
-		tidemark_free(device, TIDEMARK_L1_SMALL, 1148576 + 30720);
-	}
 }
 
 static void many(void)
@@ -158,10 +137,6 @@ int main(int argc, char **argv)
 		if (strcmp(what, "traces") == 0 || strcmp(what, "mesh") == 0 || strcmp(what, "wait") == 0)
 			traces(i);
 	}
-	if (strcmp(what, "holes") == 0)
-		holes(0);
-	if (strcmp(what, "refills") == 0)
-		refills(0);
 	if (strcmp(what, "many") == 0)
 		many();
 	if (strcmp(what, "differs") == 0) {

@@ -11,9 +11,6 @@
  *   orphan      exits at once; a child continues until its standard input ends
  *   faults      frees twice, frees an unknown buffer, reports twice
  *   map         leaves buffers of several kinds with holes between them, and reports their addresses
- *   percore     leaves per-core buffers of the hybrid allocator mode: two on different cores have one address, and
- *               one has a different address on each core; and a lockstep buffer; "percore wait" then
- *               waits as above
  *   adopt       leaves two buffers from before the tracking, and one new one
  *   lost        reports a buffer that the library refuses and so loses
  *   exec WHAT   becomes another program, which does WHAT, with its own buffers still live
@@ -112,37 +109,6 @@ static int map(void)
 	place(TIDEMARK_CB, 171200, 131072, &some, "cb 1");
 	place(TIDEMARK_KERNEL, 0, 5000, &one, "reader");
 	return 0;
-}
-
-/* A per-core buffer with 2048 bytes on each core of a rectangle. */
-static void place_per_core(uint64_t id, const struct tidemark_core_range *cores, const uint64_t *addresses)
-{
-	const struct tidemark_buffer buffer = { .size = sizeof buffer,
-		.kind = TIDEMARK_L1,
-		.id = id,
-		.flags = TIDEMARK_PER_CORE,
-		.bytes = 2000,
-		.bytes_per_bank = 2048,
-		.ranges = cores,
-		.range_count = 1,
-		.core_addresses = addresses,
-		.name = tidemark_name("shards") };
-	tidemark_alloc(&buffer);
-}
-
-static int wait_for_signal(void);
-
-static int per_core(bool waits)
-{
-	const struct tidemark_core_range first = { 0, 0, 0, 0 }, second = { 1, 0, 1, 0 }, square = { 0, 0, 1, 1 };
-	const uint64_t top = 1146528, lower[] = { 1144480, 1140384, 1146528, 1136288 };
-	place_per_core(71, &first, &top);
-	place_per_core(72, &second, &top);
-	place_per_core(73, &second, &top);
-	place_per_core(74, &square, lower);
-	tidemark_free(0, TIDEMARK_L1, 73);
-	place(TIDEMARK_L1, 1048576, 4096, NULL, "activations");
-	return waits ? wait_for_signal() : 0;
 }
 
 /* L1 is filled from both ends without a hole, so that the gap follows from the bytes of both kinds. */
@@ -294,8 +260,6 @@ int main(int argc, char **argv)
 		return with_orphan();
 	if (strcmp(what, "map") == 0)
 		return map();
-	if (strcmp(what, "percore") == 0)
-		return per_core(argc > 2);
 	if (strcmp(what, "busy") == 0)
 		busy();
 	if (strcmp(what, "unplaced") == 0)

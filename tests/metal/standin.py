@@ -4,7 +4,6 @@ import json
 import os
 import re
 import signal
-import struct
 import subprocess
 import tempfile
 import threading
@@ -42,12 +41,6 @@ def dump(directory, *options):
     return json.loads(tidemark("dump", "--json", "--dir", directory, *options))["dump"]["processes"]
 
 
-def ledger_of(process):
-    """The beginning of a process's ledger, which has everything in these tests; the file is much longer, and empty there."""
-    with open(process["ledger"], "rb") as file:
-        return file.read(16 << 20)
-
-
 def facts_of(text, word="buffer"):
     """The lines of a program that begin with `word`, as dictionaries of numbers."""
     return [dict((key, int(value)) for key, value in re.findall(r"(\w+)=(\d+)", line))
@@ -64,36 +57,6 @@ def as_seen(buffers, kinds=("dram", "l1", "l1_small", "trace")):
     """The same of the buffers of a dump."""
     return sorted((b["device"], b["kind"], b["address"], b["asked_bytes"], b["page_bytes"], b["bytes_per_bank"],
                    b["banks"], b["cores"] or 0) for b in buffers if b["kind"] in kinds)
-
-
-def table_of(data, name):
-    """Offset and size of a section of an ELF file."""
-    offset = struct.unpack_from("<Q", data, 0x28)[0]
-    size, count, names = struct.unpack_from("<HHH", data, 0x3a)
-    at = [struct.unpack_from("<IIQQQQ", data, offset + i * size) for i in range(count)]
-    texts = at[names][4]
-    for section in at:
-        end = data.index(b"\0", texts + section[0])
-        if data[texts + section[0]:end] == name:
-            return section[4], section[5]
-    raise KeyError(name)
-
-
-def symbols_of(data):
-    """Each defined symbol that others can see, with the offset of its entry."""
-    start, size = table_of(data, b".dynsym")
-    texts, _ = table_of(data, b".dynstr")
-    found = {}
-    for at in range(start, start + size, 24):
-        name, _, other, section = struct.unpack_from("<IBBH", data, at)
-        if section != 0 and other == 0:
-            found[data[texts + name:data.index(b"\0", texts + name)].decode()] = at
-    return found
-
-
-# What the programs themselves need is ours; templates of the C++ library are nobody's business.
-def is_of_runtime(symbol):
-    return symbol.startswith(("_ZN2tt", "_ZNK2tt", "_ZTVN2tt", "_ZNK12CoreRange", "_ZN12CoreRange"))
 
 
 class Running:
@@ -134,23 +97,6 @@ class Case(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="tidemark-metal.")
         self.addCleanup(folder.cleanup)
         self.directory = folder.name
-
-    def hide(self, release, hidden):
-        """A folder with the runtime without these functions."""
-        source = os.path.join(STANDIN, release, "libtt_metal.so")
-        with open(source, "rb") as file:
-            data = bytearray(file.read())
-        symbols = symbols_of(data)
-        for name in hidden:
-            data[symbols[name] + 5] = 2 # STV_HIDDEN
-        folder = tempfile.mkdtemp(dir=self.directory)
-        with open(os.path.join(folder, "libtt_metal.so"), "wb") as file:
-            file.write(data)
-        return folder
-
-    def symbols(self, release, words):
-        with open(os.path.join(STANDIN, release, "libtt_metal.so"), "rb") as file:
-            return [s for s in symbols_of(file.read()) if is_of_runtime(s) and any(word in s for word in words)]
 
     def run_program(self, *command, status=0, **env):
         """The program's output, with standard input at its end at once."""

@@ -98,19 +98,6 @@ class Buffers(Case):
             self.assertEqual(dram["asked_bytes"], 1048576 + 131072 + (10240 if bare else 0))
             self.assertEqual(dram["reserved_bytes"], 12 * (88064 + 32768 + (2048 if bare else 0)))
 
-    def test_two_environments_are_two_devices(self):
-        """A Wormhole and a Blackhole, both with number 0."""
-        for release in RELEASES:
-            with self.subTest(release=release):
-                running, _, seen = self.look(release, PROGRAMS, "two_worlds", TIDEMARK_KEEP="1")
-                dram = [k for d in seen["devices"] for k in d["kinds"] if k["kind"] == "dram"]
-                self.assertEqual([(k["buffers"], k["reserved_bytes"]) for k in dram], [(1, 12 * 2048), (1, 8 * 4096)])
-                self.assertEqual([d["device"] for d in seen["devices"]], [0, 1 << 30])
-                self.assertEqual({f["severity"] for f in seen["findings"]} & {"warning", "error"}, set())
-                self.assertEqual(running.finish()[0], 0)
-                end = self.at_the_end(running)
-                self.assertEqual((end["buffers"], [d["open"] for d in end["devices"]]), ([], [False, False]))
-
     def test_submesh_has_its_own_addresses(self):
         for release in RELEASES:
             text, seen = self.check(release, "submesh")

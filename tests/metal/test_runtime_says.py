@@ -57,32 +57,6 @@ class Said(Case):
                             self.assertEqual(said["runtime_bytes_per_bank"], said["counted_bytes_per_bank"], said["kind"])
                     self.assertEqual(running.finish()[0], 0)
 
-    def test_statistics_are_compared_often_and_at_the_close(self):
-        for release in RELEASES:
-            with self.subTest(release=release):
-                running, _, seen = self.look(release, PROGRAMS, "many", "640", TIDEMARK_KEEP="1")
-                agree, = [f for f in seen["findings"] if f["what"] == "statistics_agree"]
-                changes = {k["kind"]: 2 * k["allocations"] - k["buffers"] for k in seen["devices"][0]["kinds"]}
-                chips, often = len(seen["devices"]), sum(changes.values()) // 64
-                self.assertGreater(often, 5)
-                self.assertRegex(agree["text"], r"compared: dram \d+ times, l1 \d+ times, l1_small \d+ times\)")
-                for kind in changes:
-                    self.assertGreaterEqual(agree["figures"][kind + "_reports"], chips * often, kind)
-                self.assertEqual(running.finish()[0], 0)
-        # Without a release, the last comparison is that at the close.
-        running, _, seen = self.look("today", PROGRAMS, "idle", "close", "left")
-        for said in (s for d in seen["devices"] for s in d["statistics"] if s["kind"] == "dram"):
-            self.assertEqual((said["reports"] > 1, said["runtime_bytes_per_bank"]), (True, said["counted_bytes_per_bank"]))
-            self.assertEqual(said["counted_bytes_per_bank"], 3 * 2048)
-        self.assertEqual(running.finish()[0], 0)
-
-    def test_an_allocator_whose_state_is_replaced(self):
-        running, _, seen = self.look("today", PROGRAMS, "idle", "no", "left", "override")
-        self.assertEqual(seen["not_seen"],
-                         "buffers are not seen: override_state() has replaced those of an allocator all at once")
-        self.assertEqual(seen["buffers"], [])
-        running.finish()
-
     def test_pinned_memory(self):
         running, _, seen = self.look("today", PROGRAMS, "pin", "2", TIDEMARK_KEEP="1")
         pinned = [b for b in seen["buffers"] if b["kind"] not in ("dram", "l1", "l1_small", "trace")]

@@ -13,7 +13,6 @@ import time
 import pyte
 
 DEADLINE = 30  # seconds; only reached when something is wrong
-SEEN_ROWS, SEEN_COLS = 200, 400  # of a larger terminal, only the upper left part is kept
 
 KEYS = {
     "up": "\x1bOA", "down": "\x1bOB", "right": "\x1bOC", "left": "\x1bOD", "home": "\x1bOH", "end": "\x1bOF",
@@ -58,7 +57,7 @@ class Screen:
 
     def __init__(self, program, rows=40, cols=120, term="xterm-256color", env=None):
         self.rows, self.cols = rows, cols
-        self.screen = Emulator(min(cols, SEEN_COLS), min(rows, SEEN_ROWS))
+        self.screen = Emulator(cols, rows)
         self.stream = Stream(self.screen)
         self.bytes = b""
         self.status = None
@@ -82,7 +81,7 @@ class Screen:
 
     def resize(self, rows, cols):
         self.rows, self.cols = rows, cols
-        self.screen.resize(min(rows, SEEN_ROWS), min(cols, SEEN_COLS))
+        self.screen.resize(rows, cols)
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
 
     def send(self, *keys):

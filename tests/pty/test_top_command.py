@@ -107,7 +107,7 @@ class Top(unittest.TestCase):
                       for pid in (other.pid, program.pid)]
             self.assertLess(*places)  # those that run come first
             s.send("down", "enter")
-            s.wait_all(f" {program.pid}  ", "It ended without closing its ledger.", "last report ",
+            s.wait_all(f" {program.pid}  ", "Killed or crashed: it ended without closing its ledger.", "last report ",
                        " ago", "it held 24.98 KiB", "in 3 buffers", "program matmul", "phase forward",
                        "out of memory: 3 MiB of L1 were refused", "its last events:")
             s.wait(lambda text: re.search(rf"{program.pid} +0 +oom ", text), "the refused request")
@@ -119,11 +119,11 @@ class Top(unittest.TestCase):
             s.wait(lambda text: re.search(rf"^ +{program.pid} .*\[crashed\]", text, re.M), "its mark")
             s.resize(24, 80)
             s.send("3")
-            s.wait_all("It ended without closing its ledger.", "out of memory: 3 MiB of L1 were refused\n")
+            s.wait_all("Killed or crashed", "out of memory: 3 MiB of L1 were refused\n")
             s.wait(lambda text: re.search(r" oom +L1 +3 MiB ", text), "what was asked for")
             s.send("1")
             s.send("3")
-            s.wait_all("It ended without closing its ledger.", "its last events:")
+            s.wait_all("Killed or crashed", "its last events:")
 
     def test_what_was_named_and_is_not_there(self):
         self.tracked()

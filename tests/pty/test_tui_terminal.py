@@ -218,54 +218,6 @@ class Odd(unittest.TestCase):
             s.wait_for("MEMORY")
 
 
-class Large(unittest.TestCase):
-    """A terminal may claim any size: what is drawn and kept has a limit."""
-
-    SIZES = ((20000, 20000), (32768, 32768), (65535, 65535), (65535, 1), (1, 65535), (40000, 120), (40, 40000))
-
-    def scrolls_whole(self, s):
-        """The region that scrolls stays so after the end, and is the whole terminal."""
-        self.assertEqual(re.findall(rb"\x1b\[1;(\d+)r", s.bytes)[-1], str(s.rows).encode())
-
-    def is_bounded(self, s):
-        with open(f"/proc/{s.pid}/status", encoding="ascii") as file:
-            kib = int(re.search(r"VmHWM:\s+(\d+) kB", file.read()).group(1))
-        self.assertLess(kib, 1 << 20)
-
-    def test_from_the_start(self):
-        for rows, cols in self.SIZES:
-            with start(rows=rows, cols=cols) as s:
-                if rows > 30 and cols > 100:
-                    s.wait_for("1000 anna")
-                else:
-                    s.wait(lambda text: text.strip(), "anything")
-                self.is_bounded(s)
-                s.send("q")
-                self.assertEqual(s.wait_end(), 0, (rows, cols))
-                self.scrolls_whole(s)
-
-    def test_an_ordinary_one(self):
-        with start(rows=40) as s:
-            s.wait_for("1000 anna")
-            s.send("q")
-            self.assertEqual(s.wait_end(), 0)
-            self.scrolls_whole(s)
-
-    def test_later(self):
-        with start() as s:
-            for rows, cols in self.SIZES:
-                s.wait_for("1000 anna")
-                s.resize(rows, cols)
-                s.read_for(0.3)
-                self.assertIsNone(s.ended(), (rows, cols))
-                self.is_bounded(s)
-                s.screen.reset()
-                s.resize(30, 110)
-            s.wait_for("1000 anna")
-            s.send("q")
-            self.assertEqual(s.wait_end(), 0)
-
-
 class Signals(unittest.TestCase):
     def setUp(self):
         self.child = subprocess.Popen(["/bin/sleep", "1000"])

@@ -229,15 +229,6 @@ exec(compile("def grüße(n): return leaf(n)", "/ж" * 300 + "/end.py", "exec"))
 assert grüße(1) == 0""")[1]
         self.assert_order(stack, " leaf", "/end.py:1 grüße", " <module>")
 
-    def test_lone_surrogates(self):
-        """A file name in another encoding has half of a surrogate pair for each byte."""
-        stack = self.stacks("""
-def named(n): return leaf(n)
-named.__code__ = named.__code__.replace(co_filename="/f\\udcff.py", co_name="g\\udc80", co_qualname="g\\udc80")
-assert named(1) == 0""")[1]
-        self.assert_order(stack, " leaf", "/f\\udcff.py:", "<module>")
-        self.assertIn("g\\udc80", self.python_functions(stack))
-
     def test_the_interpreter_notices_nothing(self):
         self.stacks("""
 code, before = leaf.__code__, sys.getrefcount(leaf.__code__)

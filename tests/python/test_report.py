@@ -22,7 +22,7 @@ class Reports(unittest.TestCase):
 
     def ledger(self):
         with open(tidemark.ledger_path(), "rb") as f:
-            return f.read(16 << 20)  # the file is much longer than its content
+            return f.read()
 
     def in_ledger(self, text):
         return text in self.ledger()
@@ -65,15 +65,6 @@ class Reports(unittest.TestCase):
         held = tidemark.usage(Kind.CB, device=self.device)
         self.assertEqual((held.bytes, held.buffers), (0, 1))
         self.assertEqual(tidemark.free(Kind.CB, 1, device=self.device), 0)
-
-    def test_a_per_core_buffer_counts_for_its_cores(self):
-        details = {"device": self.device, "bytes_per_bank": 1024, "ranges": [(0, 0, 1, 0), (3, 3, 3, 3)]}
-        self.assertEqual(tidemark.alloc(Kind.L1, 1, 100, core_addresses=[64, 128, 64], **details), 0)
-        held = tidemark.usage(Kind.L1, device=self.device)
-        self.assertEqual((held.bytes, held.bank_bytes, held.buffers), (3072, 0, 1))
-        self.assertEqual(tidemark.free(Kind.L1, 1, device=self.device), 0)
-        for wrong in ([64], [64, 128, 64, 1], [64, 128, -1], [64, 128, 2 ** 64]):
-            self.assertEqual(tidemark.alloc(Kind.L1, 1, 100, core_addresses=wrong, **details), -EINVAL, wrong)
 
     def test_buffer_in_a_with_statement(self):
         with tidemark.buffer(Kind.TRACE, 5, 1024, device=self.device) as b:
@@ -195,12 +186,6 @@ class Reports(unittest.TestCase):
         self.assertNotEqual(tidemark.name("encoder.1.weight"), number)
         self.assertNotEqual(tidemark.name("Gewichte \N{GREEK SMALL LETTER ALPHA} \udcff"), 0)
 
-    def test_names_with_lone_surrogates(self):
-        """No encoding has half of a character: it is written as Python writes it."""
-        for text in ("half \udcff", "half \ud83d and more", "\udc00"):
-            self.assertNotEqual(tidemark.name(text), 0)
-            self.assertTrue(self.in_ledger(ascii(text)[1:-1].encode()), ascii(text))
-
     def test_programs_and_phases(self):
         self.assertEqual(tidemark.phase("LOAD").code, 0)
         with tidemark.phase("FORWARD"), tidemark.program("matmul") as outer:
@@ -269,7 +254,7 @@ child = os.fork()
 if child == 0:
     tidemark.alloc('dram', 1, 30, name='child')
     good = tidemark.ledger_path() != path and tidemark.usage('dram').asked_bytes == 30
-    good = good and b'child' in open(tidemark.ledger_path(), 'rb').read(16 << 20)
+    good = good and b'child' in open(tidemark.ledger_path(), 'rb').read()
     tidemark.free('dram', 1)
     os._exit(0 if good else 1)
 assert os.waitpid(child, 0)[1] == 0

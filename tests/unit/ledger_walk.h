@@ -59,16 +59,8 @@ static inline void walk_texts(struct tdm_ledger *ledger, const struct tdm_ledger
 		WALK_CHECK(tdm_ledger_stack(ledger, numbers[i], frames) <= TDM_LEDGER_STACK_MAX);
 		const struct tdm_core_range *ranges = tdm_ledger_ranges(ledger, numbers[i], &count);
 		WALK_CHECK(count <= TDM_LEDGER_RANGES_MAX && (ranges != NULL) == (count != 0));
-		uint64_t cores = 0;
-		for (uint32_t r = 0; r < count; r++) {
+		for (uint32_t r = 0; r < count; r++)
 			WALK_CHECK(tdm_core_range_is_valid(&ranges[r]));
-			cores += ((uint64_t)ranges[r].x1 - ranges[r].x0 + 1) *
-				 ((uint64_t)ranges[r].y1 - ranges[r].y0 + 1);
-		}
-		uint32_t address_count;
-		const uint64_t *addresses = tdm_ledger_addresses(ledger, numbers[i], &address_count);
-		WALK_CHECK(addresses != NULL ? address_count == cores : address_count == 0);
-		WALK_CHECK(address_count <= TDM_LEDGER_CORES_MAX);
 	}
 }
 

@@ -30,14 +30,13 @@ static inline bool metal_bytes_are_valid(const struct tdm_metal_bytes *bytes, ui
 	return true;
 }
 
-/* total + excess = live + stale + undecided + claimed + unattributed */
+/* total + excess = live + stale + undecided + unattributed */
 static inline bool metal_sums_are_valid(const struct tdm_metal_region *region)
 {
 	for (unsigned i = 0; i < TDM_KIND_COUNT; i++) {
 		uint64_t left = metal_add(region->total.of[i], region->excess.of[i]);
 		uint64_t right = metal_add(metal_add(region->live.of[i], region->stale.of[i]),
-			metal_add(
-				metal_add(region->undecided.of[i], region->claimed.of[i]), region->unattributed.of[i]));
+			metal_add(region->undecided.of[i], region->unattributed.of[i]));
 		if (left != right && left != TDM_BYTES_UNKNOWN && right != TDM_BYTES_UNKNOWN)
 			return false;
 		if (metal_is_contradiction(region, i) && !tdm_metal_doubts(region, TDM_METAL_DOUBT_SLOTS_EXCEED))
@@ -52,7 +51,7 @@ static inline bool metal_sums_are_valid(const struct tdm_metal_region *region)
 static inline bool metal_is_empty(const struct tdm_metal_region *region)
 {
 	const struct tdm_metal_bytes *const sums[] = { &region->total, &region->live, &region->stale,
-		&region->undecided, &region->claimed, &region->unattributed, &region->excess };
+		&region->undecided, &region->unattributed, &region->excess };
 	for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
 		for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
 			if (sums[i]->of[k] != TDM_BYTES_UNKNOWN)
@@ -90,7 +89,7 @@ static inline bool metal_region_is_valid(const struct tdm_metal_region *region)
 			return false;
 	return metal_bytes_are_valid(&region->total, TDM_METAL_BYTES_MAX) &&
 	       metal_bytes_are_valid(&region->live, sum_max) && metal_bytes_are_valid(&region->stale, sum_max) &&
-	       metal_bytes_are_valid(&region->undecided, sum_max) && metal_bytes_are_valid(&region->claimed, sum_max) &&
+	       metal_bytes_are_valid(&region->undecided, sum_max) &&
 	       metal_bytes_are_valid(&region->unattributed, TDM_METAL_BYTES_MAX) &&
 	       metal_bytes_are_valid(&region->excess, sum_max) && metal_sums_are_valid(region);
 }

@@ -39,7 +39,6 @@ static inline size_t size_of(const struct tdm_shape_field *field)
 	case TDM_SHAPE_TEXTS:
 	case TDM_SHAPE_STACKS:
 	case TDM_SHAPE_RANGES:
-	case TDM_SHAPE_ADDRESSES:
 		return 0;
 	default:
 		return 8;

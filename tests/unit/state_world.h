@@ -245,14 +245,6 @@ static inline void world_region(struct world *w, struct metal_bytes *m, uint64_t
 	tree_bytes(&w->tree, path, m->data, TDM_METAL_SIZE);
 }
 
-/* Gives the region's file to another user; false if only root could. */
-static inline bool world_give_region(struct world *w, uint64_t chip, uint32_t uid)
-{
-	char path[160];
-	snprintf(path, sizeof path, "%s/tt_device_%llu_memory", w->shm, (unsigned long long)chip);
-	return chown(path, uid, uid) == 0;
-}
-
 /* Looking at a picture. */
 
 static inline void assert_u64(uint64_t got, uint64_t want, const char *what)

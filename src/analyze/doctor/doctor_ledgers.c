@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 /* A ledger with one device needs a few hundred KiB, plus 96 bytes per buffer. */
@@ -190,7 +189,7 @@ static const struct remedy losses[] = {
 	{ TDM_LOSS_NESTED, "in signal handlers that interrupted the library",
 		"do not allocate device memory in signal handlers" },
 	{ TDM_LOSS_DEVICE, "of more devices than a ledger has room for", "one process uses too many devices" },
-	{ TDM_LOSS_INVALID, "because of impossible values", "it reports impossible kinds, sizes or device numbers" },
+	{ TDM_LOSS_INVALID, "because of impossible values", "it reports impossible kinds or sizes" },
 	{ TDM_LOSS_TEXT, "only in part: names or stacks were not kept",
 		"use fewer different names: a number in each name makes each one new" },
 };
@@ -282,27 +281,6 @@ void tdm_doctor_ledgers_namespaces(struct tdm_doctor *d)
 			foreign, foreign == 1 ? " is" : "es are");
 }
 
-/* Reports the running programs whose buffers are not seen. Returns their number. */
-static size_t say_unseen(struct tdm_doctor *d)
-{
-	const struct tdm_picture *picture = d->setup->picture;
-	size_t count = 0;
-	for (size_t i = 0; i < picture->process_count; i++) {
-		const struct tdm_picture_process *process = &picture->processes[i];
-		const char *unseen = tdm_picture_counts(process) ? tdm_picture_unseen(picture, process) : NULL;
-		char pid[24];
-		if (unseen == NULL || count++ >= NAMED_MAX)
-			continue;
-		snprintf(pid, sizeof pid, "%" PRId32, process->pid);
-		look(d, "%s", process->ledger);
-		tell(d, WARNING, tdm_doctor_shell(d, "tidemark doctor --metal", pid),
-			"see which functions this build of tt-metal lacks", "process %" PRId32 " (%s): %s",
-			process->pid, process->comm, unseen);
-	}
-	look(d, "%s", d->setup->places.ledgers);
-	return count;
-}
-
 /* Checks whether reports can be complete; explains why only kilobytes, or nothing, is shown. */
 void tdm_doctor_ledgers_figures(struct tdm_doctor *d)
 {
@@ -334,8 +312,6 @@ void tdm_doctor_ledgers_figures(struct tdm_doctor *d)
 	const char *run = running == 1 ? " runs" : "s run";
 	if (picture->ledgers_err != 0)
 		return; /* the directory cannot be read */
-	if (say_unseen(d) != 0)
-		return; /* sums would leave out what is not seen */
 	if (running == 0)
 		tell(d, INFO, "tidemark run -- COMMAND",
 			"a program is tracked when it reports to libtidemark and TIDEMARK=1 is set; without that only "

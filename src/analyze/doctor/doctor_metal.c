@@ -124,8 +124,7 @@ static void say_library(const struct look *look)
 		tell(d, WARNING, NULL,
 			"use a build without -Bsymbolic-functions and link-time optimisation, as the published ones "
 			"are",
-			"%s calls none of the hooked functions by name: its own calls never leave it, so the hooks see "
-			"few "
+			"%s calls none of these functions by name: its own calls never leave it, so the hooks see few "
 			"or none",
 			path);
 }
@@ -137,11 +136,6 @@ static void say_topic(const struct look *look, const char *topic, const char *mi
 	struct tdm_doctor *d = look->d;
 	size_t at;
 	d->check = "metal.topics";
-	bool is_unseen = look->setup->unseen[0] != '\0' && strcmp(topic, "buffers") == 0;
-	if (is_unseen && missing == NULL) {
-		say(d, WARNING, "%s", look->setup->unseen);
-		return;
-	}
 	if (missing == NULL && (look->file->is_symbolic || look->file->is_bound)) {
 		say(d, INFO, "seen in part or not at all: %s", topic);
 		return;
@@ -154,12 +148,8 @@ static void say_topic(const struct look *look, const char *topic, const char *mi
 	}
 	enum tdm_elf_has has = state_of(look, missing, &at);
 	/* If the release never had the function, there is nothing to see. */
-	if (is_unseen)
-		say(d, WARNING, "%s: %s", look->setup->unseen,
-			at == SIZE_MAX ? "it is not in this release" : states[has]);
-	else
-		say(d, at == SIZE_MAX ? INFO : WARNING, "not seen: %s: %s %s", topic, missing,
-			at == SIZE_MAX ? "is not in this release" : states[has]);
+	say(d, at == SIZE_MAX ? INFO : WARNING, "not seen: %s: %s %s", topic, missing,
+		at == SIZE_MAX ? "is not in this release" : states[has]);
 	if (has == TDM_ELF_HIDDEN)
 		advise(d, NULL, "use a build that exports it, as the published ones do");
 }

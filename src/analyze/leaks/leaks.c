@@ -355,7 +355,7 @@ const char *const tdm_leak_patterns[TDM_LEAK_WHY_COUNT] = {
 	[TDM_LEAK_TURNS_OVER] = "{_held}, come and go|: {freed/was/were} seen to be freed",
 	[TDM_LEAK_YOUNG] = "{_held}, grows, but freed ones became as old" LIVES,
 	[TDM_LEAK_LEVELLED] = "{_held}|: grew by {grown_buffers/buffer/buffers} and has levelled off",
-	[TDM_LEAK_KILLED] = "{_held}|, left by a program that {_end}: no leak",
+	[TDM_LEAK_KILLED] = "{_held}|, left by a program that was {_end}: no leak",
 	[TDM_LEAK_RUNTIME] = "{_held}, which the runtime leaves on the card",
 	[TDM_LEAK_UNWATCHED] = "{_held}" LIVES,
 };

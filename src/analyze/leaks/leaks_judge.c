@@ -494,8 +494,8 @@ static void put_words(struct tdm_findings *out, const struct facts *f, double ra
 		/* no rate yet if growth began lately */
 		out, "_rate", TDM_UNIT_BYTES_PER_S, rate >= 1 ? rate : (double)NAN);
 	tdm_findings_place(out, "_lived", tdm_str_of(lived != TDM_BYTES_UNKNOWN ? at_most : ""));
-	tdm_findings_word(out, "_killed", process->life == TDM_LIFE_ENDED ? " until the program ended" : NULL);
-	tdm_findings_word(out, "_end", process->replaced ? "was replaced by exec" : "ended without closing its ledger");
+	tdm_findings_word(out, "_killed", process->life == TDM_LIFE_ENDED ? " until the program was killed" : NULL);
+	tdm_findings_word(out, "_end", process->replaced ? "replaced by exec" : "killed or crashed");
 	tdm_findings_word(out, "_cached",
 		is_binary ? "each came with kernels: new programs are compiled and cached"
 			  : "memory of programs grows as long as new ones are compiled and cached, or traces are "

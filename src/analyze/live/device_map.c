@@ -45,7 +45,7 @@ static void add_to_cores(struct tdm_core_map *map, const struct tdm_buffer *buff
 	bool has_ranges = buffer->ranges != 0 && buffer->ranges < map->range_list_count && core_count(map) != 0;
 	if ((buffer->flags & TDM_EVENT_VIEW) != 0 || !tdm_core_map_has_kind((enum tdm_kind)buffer->kind))
 		return;
-	bool is_per_core = tdm_kind_is_per_core((enum tdm_kind)buffer->kind) || tdm_buffer_is_per_core(buffer);
+	bool is_per_core = tdm_kind_is_per_core((enum tdm_kind)buffer->kind);
 	bool is_placed = is_known && has_ranges && is_per_core;
 	/* A buffer in lockstep is on all banks. A buffer on fewer banks is not in lockstep, whatever its kind. */
 	bool is_everywhere = is_per_core
@@ -158,51 +158,23 @@ static const struct tdm_region *described(const struct tdm_device_info *info, en
 	return NULL;
 }
 
-/* The lowest address of a per-core buffer on any core; TDM_ADDRESS_UNKNOWN if its addresses are unknown. */
-static uint64_t lowest_of(const struct tdm_picture *picture, const struct tdm_buffer *buffer)
-{
-	uint32_t count;
-	const uint64_t *addresses = tdm_picture_addresses(picture, buffer->addresses, &count);
-	uint64_t lowest = TDM_ADDRESS_UNKNOWN;
-	for (uint32_t i = 0; i < count; i++)
-		lowest = tdm_min(lowest, addresses[i]);
-	return lowest;
-}
-
-static void add_to_ends(struct tdm_device_l1 *l1, const struct tdm_buffer *buffer, uint64_t address)
+static void add_to_ends(struct tdm_device_l1 *l1, const struct tdm_buffer *buffer)
 {
 	/* L1 begins with firmware, so 0 means that there is no address. */
-	bool placed = address != TDM_ADDRESS_UNKNOWN && address != 0 && buffer->bank_bytes != TDM_SIZE_UNKNOWN;
+	bool placed = buffer->address != TDM_ADDRESS_UNKNOWN && buffer->address != 0 &&
+		      buffer->bank_bytes != TDM_SIZE_UNKNOWN;
 	uint64_t end;
 	if (tdm_buffer_is_view(buffer) || tdm_buffer_is_shared(buffer))
 		/* belongs to a cached program; the next program's circular buffers begin at the same address */
 		return;
 	if (buffer->kind == TDM_KIND_L1) {
 		l1->unplaced += !placed;
-		if (placed && (l1->lowest == 0 || address < l1->lowest))
-			l1->lowest = address;
+		if (placed && (l1->lowest == 0 || buffer->address < l1->lowest))
+			l1->lowest = buffer->address;
 	} else if (buffer->kind == TDM_KIND_CB || buffer->kind == TDM_KIND_DFB || buffer->kind == TDM_KIND_SCRATCHPAD) {
 		l1->unplaced_growing += !placed;
-		if (placed && !__builtin_add_overflow(address, buffer->bank_bytes, &end) && end > l1->highest)
+		if (placed && !__builtin_add_overflow(buffer->address, buffer->bank_bytes, &end) && end > l1->highest)
 			l1->highest = end;
-	}
-}
-
-/* Adds a buffer to the regions and the ends of L1: for one core, unless the buffer is known to be on other cores. */
-static void add_to_bank(struct tdm_device_map *map, const struct tdm_picture *picture, const struct tdm_buffer *buffer,
-	uint32_t holding)
-{
-	struct tdm_region_map *region = buffer->kind < TDM_DEVICE_MAP_REGIONS ? &map->regions[buffer->kind] : NULL;
-	bool is_per_core = tdm_buffer_is_per_core(buffer);
-	uint64_t address = buffer->address;
-	if (!map->is_of_core || (!is_per_core && !tdm_kind_is_per_core((enum tdm_kind)buffer->kind))) {
-		if (region != NULL)
-			tdm_region_map_add(region, buffer, holding);
-		add_to_ends(&map->l1, buffer, is_per_core ? lowest_of(picture, buffer) : address);
-	} else if (buffer->ranges == 0 || tdm_buffer_is_on(picture, buffer, map->core.x, map->core.y, &address)) {
-		if (region != NULL)
-			tdm_region_map_add_at(region, buffer, address, holding);
-		add_to_ends(&map->l1, buffer, address);
 	}
 }
 
@@ -222,8 +194,10 @@ static void add_holdings(struct tdm_device_map *map, const struct tdm_picture *p
 				const struct tdm_buffer *buffer = &holding->buffers[k].list[i];
 				bool has_region = buffer->kind < TDM_DEVICE_MAP_REGIONS;
 				map->buffers++;
-				add_to_bank(map, picture, buffer, h);
+				if (has_region)
+					tdm_region_map_add(&map->regions[buffer->kind], buffer, h);
 				add_to_cores(&map->cores, buffer, has_region ? map->regions[buffer->kind].banks : 0);
+				add_to_ends(&map->l1, buffer);
 			}
 	}
 }
@@ -267,19 +241,9 @@ static void finish_l1(struct tdm_device_map *map, const struct tdm_card *model, 
 void tdm_device_map_init(
 	struct tdm_device_map *map, const struct tdm_picture *picture, uint32_t device, uint32_t process)
 {
-	tdm_device_map_init_core(map, picture, device, process, NULL);
-}
-
-void tdm_device_map_init_core(struct tdm_device_map *map, const struct tdm_picture *picture, uint32_t device,
-	uint32_t process, const struct tdm_core *core)
-{
 	struct tdm_card card;
 	bool has_card = false;
 	*map = (struct tdm_device_map){ .device = device, .process = process, .core_bytes = TDM_BYTES_UNKNOWN };
-	if (core != NULL) {
-		map->is_of_core = true;
-		map->core = *core;
-	}
 	const struct tdm_device_info *info = picture->devices[device].info;
 	if (info == NULL || info->card[0] == '\0')
 		tdm_diag_set(&map->l1.why, TDM_EUNKNOWN, 0, 0, "the card is not known");

@@ -16,7 +16,7 @@
  * L1 and L1_SMALL buffers occupy the same bytes on every core, because their banks are in lockstep. Circular buffers,
  * kernels and the like occupy the cores in their ranges. Programs that do not run at the same time share addresses, so
  * a core holds the union of the shared buffers. A buffer whose ranges were not reported is "somewhere": it is assigned
- * to no core, but raises the upper bound for every core. A per-core L1 buffer occupies the cores in its ranges.
+ * to no core, but raises the upper bound for every core.
  */
 
 struct tdm_core_load {
@@ -87,17 +87,11 @@ struct tdm_device_map {
 	struct tdm_core_map cores;
 	uint8_t grid_from;   /* enum tdm_from: source of the grid */
 	uint64_t core_bytes; /* L1 of one core according to the model, or TDM_BYTES_UNKNOWN */
-	/* regions[] and l1 are those of one core: with the per-core buffers that are on it */
-	bool is_of_core;
-	struct tdm_core core;
 };
 
 /* The regions and the grid come from the programs that described them, else from the card model, if there is one. */
 void tdm_device_map_init(
 	struct tdm_device_map *map, const struct tdm_picture *picture, uint32_t device, uint32_t process);
-/* The same, with the regions and the ends of L1 of one core; NULL: what all cores have in common. */
-void tdm_device_map_init_core(struct tdm_device_map *map, const struct tdm_picture *picture, uint32_t device,
-	uint32_t process, const struct tdm_core *core);
 void tdm_device_map_done(struct tdm_device_map *map); /* accepts a zeroed map */
 
 #endif

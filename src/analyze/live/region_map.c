@@ -36,27 +36,16 @@ void tdm_region_map_done(struct tdm_region_map *map)
 
 void tdm_region_map_add(struct tdm_region_map *map, const struct tdm_buffer *buffer, uint32_t holding)
 {
-	if (!tdm_buffer_is_per_core(buffer)) {
-		tdm_region_map_add_at(map, buffer, buffer->address, holding);
-		return;
-	}
-	map->per_core++;
-	map->per_core_bytes = tdm_plus(map->per_core_bytes, tdm_buffer_reserved(buffer));
-}
-
-void tdm_region_map_add_at(
-	struct tdm_region_map *map, const struct tdm_buffer *buffer, uint64_t address, uint32_t holding)
-{
 	if ((buffer->flags & TDM_EVENT_VIEW) != 0 || buffer->bank_bytes == 0) {
 		map->views++;
 		return;
 	}
-	if (address == TDM_ADDRESS_UNKNOWN || buffer->bank_bytes == TDM_SIZE_UNKNOWN) {
+	if (buffer->address == TDM_ADDRESS_UNKNOWN || buffer->bank_bytes == TDM_SIZE_UNKNOWN) {
 		map->unplaced++;
 		map->unplaced_bytes = tdm_plus(map->unplaced_bytes, tdm_buffer_reserved(buffer));
 		return;
 	}
-	uint64_t end = tdm_plus(address, buffer->bank_bytes);
+	uint64_t address = buffer->address, end = tdm_plus(address, buffer->bank_bytes);
 	if (map->from != TDM_FROM_NONE) { /* clips to the region, and counts the rest */
 		uint64_t begin = tdm_max(address, map->base), stop = tdm_min(end, map->base + map->bank_size);
 		uint64_t inside = begin < stop ? stop - begin : 0, all = end - address;

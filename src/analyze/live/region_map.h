@@ -47,8 +47,6 @@ struct tdm_region_map {
 	uint64_t unplaced_bytes; /* bytes that these buffers reserve in all banks */
 	uint64_t outside;        /* number of buffers wholly or partly outside the region */
 	uint64_t outside_bytes;  /* bytes of these buffers outside the region, in one bank */
-	uint64_t per_core;       /* number of per-core buffers, which the map leaves out */
-	uint64_t per_core_bytes; /* their bytes on all of their cores */
 	size_t span_cap;
 };
 
@@ -56,10 +54,7 @@ struct tdm_region_map {
 void tdm_region_map_init(struct tdm_region_map *map, enum tdm_kind kind, const struct tdm_region *region, uint8_t from);
 void tdm_region_map_done(struct tdm_region_map *map);
 
-/* Per-core buffers are only counted; tdm_region_map_add_at() places any buffer at its address on one core. */
 void tdm_region_map_add(struct tdm_region_map *map, const struct tdm_buffer *buffer, uint32_t holding);
-void tdm_region_map_add_at(
-	struct tdm_region_map *map, const struct tdm_buffer *buffer, uint64_t address, uint32_t holding);
 
 /* Sorts the spans, finds the holes, and computes the sums. */
 void tdm_region_map_finish(struct tdm_region_map *map);

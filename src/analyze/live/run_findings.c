@@ -1,12 +1,14 @@
 /*
  * This file has independent parts: trace hazards, refused programs, buffers left at close, and the runtime's
  * statistics. Each part collects one process's reports from the process's holdings (one per device). A mesh reports the
- * same buffer or refusal once per chip, so equal reports are grouped, and each group becomes one finding.
+ * same buffer or refusal once per chip, so equal reports are grouped, and each group becomes one finding. Only the
+ * sizes to specify when opening a device come from the peaks, not from reports.
  */
 #include "analyze/live/run_findings.h"
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/units.h"
+#include "model/card/bank.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -107,7 +109,7 @@ static void add_hazards(
 	if (devices > 1)
 		snprintf(where, sizeof where, "%" PRIu64 " devices", devices);
 	else
-		snprintf(where, sizeof where, "device %s", TDM_DEVICE_TEXT(picture->holdings[refs->holding].number));
+		snprintf(where, sizeof where, "device %" PRIu32, picture->holdings[refs->holding].number);
 	if (hazard->address != TDM_ADDRESS_UNKNOWN)
 		snprintf(at, sizeof at, is_one ? " at 0x%" PRIx64 : ", the first at 0x%" PRIx64 ",", hazard->address);
 	if (hazard->state == TDM_HAZARD_LIVE)
@@ -215,10 +217,9 @@ static void put_story(const struct tdm_picture *picture, const struct tdm_holdin
 	uint64_t need = clash->begin != 0 ? clash->end - clash->begin : 0, excess = clash->end - clash->limit;
 	const char *program = tdm_picture_text(picture, clash->program);
 	if (devices > 1)
-		tdm_buf_printf(
-			out, "%" PRIu64 " devices, the first is %s: ", devices, TDM_DEVICE_TEXT(holding->number));
+		tdm_buf_printf(out, "%" PRIu64 " devices, the first is %" PRIu32 ": ", devices, holding->number);
 	else
-		tdm_buf_printf(out, "device %s: ", TDM_DEVICE_TEXT(holding->number));
+		tdm_buf_printf(out, "device %" PRIu32 ": ", holding->number);
 	tdm_buf_printf(out, "%s%s%s", clash->kind == TDM_KIND_DFB ? "dataflow buffers" : "circular buffers",
 		program[0] != '\0' ? " of " : "", NAME_TEXT(program));
 	if (clash->type == TDM_CLASH_BEYOND) {
@@ -323,11 +324,12 @@ static void find_left_at_close(const struct tdm_picture *picture, uint32_t proce
 	struct tdm_finding *finding = add(findings, "left_at_close", TDM_FINDING_INFO);
 	tdm_about_holding(picture, first, &finding->about);
 	if (devices == 1)
-		tdm_findings_say(findings, "device %s was closed with %s live buffer%s",
-			TDM_DEVICE_TEXT(picture->holdings[first].number), count, buffers == 1 ? "" : "s");
+		tdm_findings_say(findings, "device %" PRIu32 " was closed with %s live buffer%s",
+			picture->holdings[first].number, count, buffers == 1 ? "" : "s");
 	else
-		tdm_findings_say(findings, "%" PRIu64 " devices were closed with %s live buffers, device %s among them",
-			devices, count, TDM_DEVICE_TEXT(picture->holdings[first].number));
+		tdm_findings_say(findings,
+			"%" PRIu64 " devices were closed with %s live buffers, device %" PRIu32 " among them", devices,
+			count, picture->holdings[first].number);
 	tdm_findings_figure(findings, "buffers", TDM_UNIT_COUNT, buffers);
 	tdm_findings_figure(findings, "devices", TDM_UNIT_COUNT, devices);
 	tdm_findings_advise(findings, NULL,
@@ -373,15 +375,15 @@ static void add_difference(const struct tdm_picture *picture, uint32_t index, un
 	const char *name = tdm_kind_name((enum tdm_kind)kind);
 	if (differs)
 		tdm_findings_say(found,
-			"device %s, %s: the runtime's allocator has %s B in each bank, Tidemark counted %s B "
+			"device %" PRIu32 ", %s: the runtime's allocator has %s B in each bank, Tidemark counted %s B "
 			"(%s of %s reports differed)",
-			TDM_DEVICE_TEXT(holding->number), name, COUNT_TEXT(said->allocated), COUNT_TEXT(said->ours),
+			holding->number, name, COUNT_TEXT(said->allocated), COUNT_TEXT(said->ours),
 			COUNT_TEXT(said->differing), COUNT_TEXT(said->reports));
 	else
 		tdm_findings_say(found,
-			"device %s, %s: %s of %s reports of the runtime's allocator differed from Tidemark's "
+			"device %" PRIu32 ", %s: %s of %s reports of the runtime's allocator differed from Tidemark's "
 			"count; the last one agrees: %s B in each bank",
-			TDM_DEVICE_TEXT(holding->number), name, COUNT_TEXT(said->differing), COUNT_TEXT(said->reports),
+			holding->number, name, COUNT_TEXT(said->differing), COUNT_TEXT(said->reports),
 			COUNT_TEXT(said->ours));
 	tdm_findings_figure(found, "runtime_bytes_per_bank", TDM_UNIT_BYTES, said->allocated);
 	tdm_findings_figure(found, "counted_bytes_per_bank", TDM_UNIT_BYTES, said->ours);
@@ -392,88 +394,47 @@ static void add_difference(const struct tdm_picture *picture, uint32_t index, un
 					: "Buffers that came or went while the runtime was asked explain it.");
 }
 
-/* Says how often which kinds were compared. Kinds that were never used are left out: they agree without any effort. */
-static void add_agreement(
-	const struct tdm_picture *picture, uint32_t process, const uint64_t *reports, struct tdm_findings *findings)
-{
-	static const char *const keys[] = { "dram_reports", "l1_reports", "l1_small_reports", "trace_reports" };
-	enum { KINDS = sizeof keys / sizeof keys[0] };
-	const struct tdm_picture_process *of = &picture->processes[process];
-	struct tdm_buf text = { 0 };
-	uint64_t sum = 0;
-	for (unsigned k = 0; k < KINDS; k++) {
-		uint64_t allocs = 0;
-		for (uint32_t h = of->first_holding; h < of->first_holding + of->holding_count; h++)
-			allocs = tdm_plus(allocs, picture->holdings[h].kinds[k].allocs);
-		sum = tdm_plus(sum, reports[k]);
-		if (allocs != 0 && reports[k] != 0)
-			tdm_buf_printf(&text, "%s%s %s time%s", text.len != 0 ? ", " : "",
-				tdm_kind_name((enum tdm_kind)k), COUNT_TEXT(reports[k]), reports[k] == 1 ? "" : "s");
-	}
-	struct tdm_finding *finding = add(findings, "statistics_agree", TDM_FINDING_OK);
-	tdm_about_process(picture, process, &finding->about);
-	if (text.len != 0)
-		tdm_findings_say(findings, "the figures agree with the runtime's allocator (compared: %s)", text.data);
-	else
-		tdm_findings_say(findings, "the figures agree with the runtime's allocator: nothing was allocated");
-	tdm_findings_figure(findings, "reports", TDM_UNIT_COUNT, sum);
-	for (unsigned k = 0; k < KINDS; k++)
-		tdm_findings_figure(findings, keys[k], TDM_UNIT_COUNT, reports[k]);
-	tdm_buf_done(&text);
-}
-
 static void check_statistics(const struct tdm_picture *picture, uint32_t process, struct tdm_findings *findings)
 {
 	const struct tdm_picture_process *of = &picture->processes[process];
-	uint64_t reports[TDM_KIND_COUNT] = { 0 }, sum = 0;
+	uint64_t reports = 0;
 	bool all_agree = true;
 	for (uint32_t h = of->first_holding; h < of->first_holding + of->holding_count; h++)
 		for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
 			const struct tdm_statistics *said = &picture->holdings[h].told.statistics[k];
-			reports[k] = tdm_plus(reports[k], said->reports);
-			sum = tdm_plus(sum, said->reports);
+			reports = tdm_plus(reports, said->reports);
 			if (said->reports == 0 || (said->differing == 0 && said->allocated == said->ours))
 				continue;
 			add_difference(picture, h, k, findings);
 			all_agree = false;
 		}
-	if (sum != 0 && all_agree)
-		add_agreement(picture, process, reports, findings);
-}
-
-/* ---- buffers that are not seen ---- */
-
-static void find_unseen(const struct tdm_picture *picture, uint32_t process, struct tdm_findings *findings)
-{
-	const struct tdm_picture_process *of = &picture->processes[process];
-	const char *unseen = tdm_picture_unseen(picture, of);
-	if (unseen == NULL)
+	if (reports == 0 || !all_agree)
 		return;
-	tdm_about_process(picture, process, &add(findings, "not_seen", TDM_FINDING_WARNING)->about);
-	tdm_findings_say(findings, "%s; what DRAM, L1, L1_SMALL and traces hold is not known", unseen);
-	tdm_findings_advise(findings, NULL,
-		"'tidemark doctor --metal' names the functions that a build of tt-metal lacks; published builds have "
-		"them. "
-		"The totals in tt-metal's shared memory, where it publishes them, are used instead.");
+	struct tdm_finding *finding = add(findings, "statistics_agree", TDM_FINDING_OK);
+	finding->about.pid = of->pid;
+	finding->about.process = process;
+	finding->about.comm = of->comm;
+	finding->about.ledger = of->ledger;
+	tdm_findings_say(findings, "the figures agree with the runtime's allocator (%s report%s)", COUNT_TEXT(reports),
+		reports == 1 ? "" : "s");
+	tdm_findings_figure(findings, "reports", TDM_UNIT_COUNT, reports);
 }
 
 /* ---- all findings ---- */
 
 void tdm_run_findings(const struct tdm_picture *picture, uint32_t process, struct tdm_findings *findings)
 {
-	find_unseen(picture, process, findings);
 	find_trace_hazards(picture, process, findings);
 	find_clashes(picture, process, findings);
 	find_left_at_close(picture, process, findings);
-	if (tdm_picture_unseen(picture, &picture->processes[process]) == NULL) /* else there is nothing to compare */
-		check_statistics(picture, process, findings);
+	check_statistics(picture, process, findings);
 	tdm_findings_sort(findings);
 }
 
 /* All these counts can only grow while a process runs, so their sum changes whenever any of them does. */
 uint64_t tdm_run_findings_version(const struct tdm_picture *picture, const struct tdm_picture_process *process)
 {
-	uint64_t version = process->holding_count + process->note_count;
+	uint64_t version = process->holding_count;
 	for (uint32_t i = 0; i < process->holding_count; i++) {
 		const struct tdm_holding *holding = &picture->holdings[process->first_holding + i];
 		version = tdm_plus(version, tdm_plus(holding->told.hazards_lost, holding->told.left));
@@ -485,4 +446,58 @@ uint64_t tdm_run_findings_version(const struct tdm_picture *picture, const struc
 			version = tdm_plus(version, holding->told.statistics[k].reports);
 	}
 	return version;
+}
+
+/* ---- sizes to specify when opening a device ---- */
+
+/* Raises the size to this device's size, if larger. */
+static void look(struct tdm_open_size *size, const struct tdm_picture *picture, const struct tdm_holding *holding)
+{
+	const struct tdm_counter *amount = &holding->kinds[size->kind];
+	const struct tdm_device_info *info = picture->devices[holding->device].info;
+	const struct tdm_region *region = NULL;
+	bool is_trace = size->kind == TDM_KIND_TRACE;
+	uint64_t needed = is_trace ? amount->peak : amount->peak_bank, part;
+	if (amount->from != TDM_FROM_LEDGER)
+		return;
+	for (uint32_t i = 0; info != NULL && i < info->region_count && region == NULL; i++)
+		if (info->regions[i].kind == size->kind)
+			region = &info->regions[i];
+	/* The traces' total size suffices only if each bank's part of it can hold the peak of one bank, because pages
+	 * are not spread evenly. */
+	if (is_trace && region != NULL && region->banks != 0 && amount->peak_asked != TDM_BYTES_UNKNOWN &&
+		tdm_bank_trace_part(amount->peak_asked, 1, region->banks, &part) && part >= amount->peak_bank)
+		needed = amount->peak_asked;
+	bool has_region = region != NULL && region->bank_size != 0;
+	if (needed == TDM_BYTES_UNKNOWN ||
+		(needed == 0 && !has_region && !(is_trace && holding->told.trace_count != 0)))
+		return;
+	size->is_in_dram |= is_trace && !has_region && needed == 0;
+	if (size->needed != TDM_BYTES_UNKNOWN && needed <= size->needed)
+		return;
+	size->needed = needed;
+	size->device = holding->number;
+	size->opened = !has_region ? TDM_BYTES_UNKNOWN
+		       : is_trace  ? region->bank_size * region->banks
+				   : region->bank_size;
+}
+
+size_t tdm_open_sizes(const struct tdm_picture *picture, uint32_t process, struct tdm_open_size sizes[TDM_OPEN_SIZES])
+{
+	static const struct tdm_open_size all[TDM_OPEN_SIZES] = {
+		{ .option = "trace_region_size", .kind = TDM_KIND_TRACE, .needed = TDM_BYTES_UNKNOWN },
+		{ .option = "l1_small_size", .kind = TDM_KIND_L1_SMALL, .needed = TDM_BYTES_UNKNOWN },
+	};
+	const struct tdm_picture_process *of = &picture->processes[process];
+	size_t count = 0;
+	for (size_t i = 0; i < TDM_OPEN_SIZES; i++) {
+		struct tdm_open_size *size = &sizes[count];
+		*size = all[i];
+		size->is_least = tdm_is_some(of->lost) || of->refused != 0;
+		for (uint32_t h = 0; h < of->holding_count; h++)
+			look(size, picture, &picture->holdings[of->first_holding + h]);
+		size->is_in_dram &= size->needed == 0;
+		count += size->needed != TDM_BYTES_UNKNOWN;
+	}
+	return count;
 }

@@ -15,6 +15,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* A buffer in the trace that has not been freed. */
+struct tdm_replay_live {
+	uint64_t address;
+	uint8_t space;
+	bool placed; /* false if the allocation failed, if the buffer occupies no bytes, or if the slot is spare */
+	bool failed;
+	struct tdm_short_name name;
+};
+
 double tdm_replay_frag(uint64_t free, uint64_t largest)
 {
 	return free != 0 ? 1.0 - (double)largest / (double)free : 0;
@@ -35,9 +44,6 @@ void tdm_replay_free(struct tdm_replay *replay)
 		return;
 	for (size_t i = 0; i < replay->space_count; i++)
 		tdm_freelist_free(replay->spaces[i].list);
-	for (uint32_t i = 0; i < replay->set.used; i++)
-		free(replay->live[i].blocks);
-	tdm_mesh_l1_free(replay->mesh);
 	tdm_findings_done(&replay->findings);
 	tdm_live_set_done(&replay->set);
 	free(replay->live);
@@ -151,9 +157,8 @@ static int setup_region(struct words *w, struct tdm_replay *replay)
  * apply unless a card file sets them. The description of the trace's card (cores, banks, addresses) does not apply, but
  * must be well formed.
  */
-static int set_card_fields(struct words *w, bool other_card, struct tdm_replay *replay)
+static int set_card_fields(struct words *w, bool other_card, struct tdm_card *card)
 {
-	struct tdm_card *card = &replay->card;
 	for (struct tdm_str word; (word = tdm_str_take_word(&w->left)).len != 0;) {
 		struct tdm_str key = { 0 }, value;
 		struct tdm_diag inner = { 0 };
@@ -161,9 +166,7 @@ static int set_card_fields(struct words *w, bool other_card, struct tdm_replay *
 		bool is_used = !other_card || !tdm_card_assignment_split(word, &key, &value) ||
 			       (tdm_str_is(key, "l1_small") && !card->is_set[TDM_CARD_L1_SMALL]) ||
 			       (tdm_str_is(key, "trace_region") && !card->is_set[TDM_CARD_TRACE_REGION]);
-		int err = tdm_replay_mesh_field(replay, word, other_card, &inner);
-		if (err == 1)
-			err = tdm_card_set(is_used ? card : &unused, word, &inner);
+		int err = tdm_card_set(is_used ? card : &unused, word, &inner);
 		if (err != 0 && (is_used || err != TDM_EREFUSED))
 			return tdm_diag_set(w->diag, err, w->event->position,
 				column_of(w, word.ptr) + (inner.column != 0 ? inner.column - 1 : 0), "%s", inner.text);
@@ -187,10 +190,8 @@ static int load_card_file(struct words *w, const struct tdm_replay_options *opti
 
 /* Applies card overrides: those in the trace, those in a file, then the user's. If only the file names the card, the
  * file is read first. */
-static int setup_card(struct words *w, struct tdm_replay *replay)
+static int setup_card(struct words *w, const struct tdm_replay_options *options, struct tdm_card *card)
 {
-	const struct tdm_replay_options *options = &replay->options;
-	struct tdm_card *card = &replay->card;
 	struct tdm_card_variant variant = tdm_card_variant_default();
 	struct tdm_diag inner = { 0 };
 	struct tdm_str name = tdm_str_take_word(&w->left);
@@ -206,7 +207,7 @@ static int setup_card(struct words *w, struct tdm_replay *replay)
 	if (err != 0 && !is_unnamed)
 		tdm_diag_set(w->diag, err, is_asked ? 0 : w->event->position, column_of(w, name.ptr), "%s", inner.text);
 	if (err == 0)
-		err = set_card_fields(w, is_asked || is_unnamed, replay);
+		err = set_card_fields(w, is_asked || is_unnamed, card);
 	if (err == 0 && !is_unnamed && options->card_file != NULL)
 		err = load_card_file(w, options, card);
 	if (err != 0)
@@ -219,10 +220,7 @@ static int setup_card(struct words *w, struct tdm_replay *replay)
 static int setup_device(struct words *w, struct tdm_replay *replay)
 {
 	struct tdm_diag inner = { 0 };
-	replay->devices = 1;
-	replay->grid_x = replay->grid_y = 0;
-	replay->is_hybrid = false;
-	int err = setup_card(w, replay);
+	int err = setup_card(w, &replay->options, &replay->card);
 	if (err != 0)
 		return err;
 	replay->is_device = true;
@@ -232,8 +230,6 @@ static int setup_device(struct words *w, struct tdm_replay *replay)
 		err = tdm_bank_range(&replay->card, (enum tdm_kind)kind, &space->range, &inner);
 		space->min_alloc = space->range.block_align;
 	}
-	if (err == 0)
-		err = tdm_replay_mesh_check(replay, &inner);
 	return err != 0 ? tdm_diag_set(w->diag, err, w->event->position, w->event->column, "%s", inner.text) : 0;
 }
 
@@ -269,10 +265,6 @@ static int apply_device(struct tdm_replay *replay, const struct tdm_event *event
 		space->tightest = range->size;
 		space->worst_free = 1;
 		err = tdm_freelist_new(&config, &space->list);
-		if (err == 0 && replay->is_device && replay->is_hybrid && i == TDM_KIND_L1) {
-			err = tdm_replay_mesh_new(replay, &config);
-			i += err != 0; /* its list is to be freed too */
-		}
 		if (err != 0) {
 			while (i-- != 0)
 				tdm_freelist_free(replay->spaces[i].list);
@@ -341,7 +333,7 @@ static void name_bounds(const struct tdm_replay *replay, size_t space, struct td
 {
 	for (uint32_t i = 0; i < replay->set.used; i++) {
 		const struct tdm_replay_live *live = &replay->live[i];
-		if (!live->placed || live->space != space || live->device != TDM_MESH_WHOLE || live->blocks != NULL)
+		if (!live->placed || live->space != space)
 			continue;
 		uint64_t size = tdm_freelist_size_at(replay->spaces[space].list, live->address);
 		for (size_t h = 0; h < count; h++) {
@@ -375,37 +367,20 @@ size_t tdm_replay_holes(const struct tdm_replay *replay, size_t space, struct td
 
 /* ---- allocating ---- */
 
-/* Whether the model can place the buffer on the device and the cores that it names. */
-static int check_cores(const struct tdm_replay *replay, const struct tdm_replay_space *space,
-	const struct tdm_event *event, struct tdm_diag *diag)
-{
-	bool is_bare = (event->flags & TDM_EVENT_BARE) != 0;
-	const char *expected = NULL;
-	if (is_bare && event->device >= replay->devices)
-		expected = "the number of a device of the mesh, counted from 0";
-	else if (is_bare && (!replay->is_hybrid || space->kind != TDM_KIND_L1))
-		expected = "on= only for L1 buffers in the hybrid mode: nothing else of a single device is modelled";
-	else if ((event->flags & TDM_EVENT_PER_CORE) != 0 && event->ranges == NULL)
-		expected = "grid= for a per-core buffer, because its cores matter";
-	return expected != NULL
-		       ? tdm_diag_set(diag, TDM_EREFUSED, event->position, event->column, "expected %s", expected)
-		       : 0;
-}
+/* An allocation, from the point of view of one bank. */
+struct request {
+	uint64_t bytes_per_bank, aligned_size;
+	enum tdm_grow grow;
+	bool empty; /* a buffer of 0 bytes, to which the runtime assigns address 0 without allocating anything */
+};
 
 static int make_request(struct tdm_replay *replay, const struct tdm_replay_space *space, const struct tdm_event *event,
-	struct tdm_replay_request *request, struct tdm_diag *diag)
+	struct request *request, struct tdm_diag *diag)
 {
 	bool bottom_up = space->range.bottom_up;
 	if ((event->flags & (TDM_EVENT_BOTTOM_UP | TDM_EVENT_TOP_DOWN)) != 0)
 		bottom_up = (event->flags & TDM_EVENT_BOTTOM_UP) != 0;
-	*request = (struct tdm_replay_request){
-		.bytes_per_bank = event->size,
-		.aligned_size = event->size,
-		.block_bytes = event->size,
-		.grow = bottom_up ? TDM_BOTTOM_UP : TDM_TOP_DOWN,
-		.per_core = (event->flags & TDM_EVENT_PER_CORE) != 0,
-		.device = TDM_MESH_WHOLE,
-	};
+	*request = (struct request){ event->size, event->size, bottom_up ? TDM_BOTTOM_UP : TDM_TOP_DOWN, false };
 	if (!replay->is_device)
 		return 0;
 	if (event->size == 0) {
@@ -413,17 +388,12 @@ static int make_request(struct tdm_replay *replay, const struct tdm_replay_space
 		return 0;
 	}
 	if (event->bytes_per_bank != TDM_SIZE_UNKNOWN) {
-		request->bytes_per_bank = request->block_bytes = event->bytes_per_bank;
+		request->bytes_per_bank = event->bytes_per_bank;
 		return 0;
 	}
-	if (tdm_replay_refuses(replay, space, event)) {
-		request->cause = TDM_CAUSE_REFUSED;
-		request->bytes_per_bank = TDM_BYTES_UNKNOWN;
-		return 0;
-	}
-	int err = check_cores(replay, space, event, diag);
-	if (err != 0)
-		return err;
+	if (space->kind == TDM_KIND_L1_SMALL && event->cores == 0)
+		return tdm_diag_set(diag, TDM_EREFUSED, event->position, event->column,
+			"expected cores=N: the runtime refuses interleaved L1_SMALL buffers");
 	struct tdm_bank_spread spread;
 	struct tdm_buffer_shape shape = { event->size, event->page_size, event->cores };
 	struct tdm_diag inner = { 0 };
@@ -431,37 +401,45 @@ static int make_request(struct tdm_replay *replay, const struct tdm_replay_space
 	struct tdm_bank_range range = space->range;
 	if (range.banks == 0)
 		range.banks = event->cores != 0 ? event->cores : 1;
-	err = tdm_bank_spread(&range, &shape, &spread, &inner);
+	int err = tdm_bank_spread(&range, &shape, &spread, &inner);
 	if (err != 0)
 		return tdm_diag_set(diag, err, event->position, event->column, "%s",
 			inner.text[0] != '\0' ? inner.text : tdm_err_text(err));
 	request->bytes_per_bank = spread.bytes_per_bank;
 	request->aligned_size = spread.aligned_size;
-	request->block_bytes = range.pads_pages ? spread.block_bytes : spread.bytes_per_bank;
 	return 0;
 }
 
-static enum tdm_cause cause_of(const struct tdm_replay_space *space, const struct tdm_event *event,
-	const struct tdm_replay_request *request, uint64_t need, int err)
+static enum tdm_cause cause_of(
+	const struct tdm_replay_space *space, const struct tdm_event *event, uint64_t need, int err)
 {
-	const struct tdm_freelist_stats *s = &request->stats;
+	struct tdm_freelist_stats s = tdm_freelist_stats(space->list);
 	uint64_t base = space->range.base, size = space->range.size;
-	if (size == 0 && request->cause != TDM_CAUSE_REFUSED)
+	if (size == 0)
 		return TDM_CAUSE_NO_REGION;
-	if (request->cause != TDM_CAUSE_UNKNOWN)
-		return request->cause;
 	if (err == TDM_EOCCUPIED)
 		return event->address < base || need > size || event->address - base > size - need ? TDM_CAUSE_OUTSIDE
 												   : TDM_CAUSE_OCCUPIED;
-	enum tdm_cause cause = tdm_cause_of(need, s->total, s->free, s->largest_free);
+	enum tdm_cause cause = tdm_cause_of(need, s.total, s.free, s.largest_free);
 	return cause != TDM_CAUSE_UNKNOWN ? cause : TDM_CAUSE_FRAGMENTED;
 }
 
-static void put_message(struct tdm_replay *replay)
+/* Adds the message that the runtime would print; none for fixed addresses, which the runtime lacks. */
+static void put_message(struct tdm_findings *out, const struct tdm_replay_space *space, const struct tdm_event *event,
+	const struct request *request)
 {
-	size_t len = strlen(replay->message);
-	tdm_findings_place(&replay->findings, "runtime_message", (struct tdm_str){ replay->message, len });
-	tdm_findings_label(&replay->findings, "the runtime says");
+	static const char *const types[TDM_REPLAY_SPACES] = { "DRAM", "L1", "L1_SMALL", "TRACE" };
+	struct tdm_freelist_stats s = tdm_freelist_stats(space->list);
+	char text[512];
+	int len = snprintf(text, sizeof text,
+		"Out of Memory: Not enough space to allocate %" PRIu64 " B %s buffer across %" PRIu32
+		" banks, where each bank needs to store %" PRIu64 " B, but bank size is %" PRIu64
+		" B (allocated: %" PRIu64 " B, free: %" PRIu64 " B, largest free block: %" PRIu64 " B)",
+		request->aligned_size, types[space->kind], event->cores != 0 ? event->cores : space->range.banks,
+		request->bytes_per_bank, s.total, s.allocated, s.free, s.largest_free);
+	bool is_printed = space->range.banks != 0 && (event->flags & TDM_EVENT_FIXED) == 0;
+	tdm_findings_place(out, "runtime_message", (struct tdm_str){ text, is_printed ? (size_t)len : 0 });
+	tdm_findings_label(out, "the runtime says");
 }
 
 /* If memory is fragmented, advises moving a buffer: the smallest one whose removal would join two holes into one that
@@ -505,30 +483,22 @@ static const char *const failure_patterns[] = {
 		ASKED "|: fragmented: " NEEDED "; {,free} B are free, the largest block is {,largest_free} B",
 	[TDM_CAUSE_OCCUPIED] = ASKED "|: occupied: {,needed_per_bank} B at address {#address} are not all free",
 	[TDM_CAUSE_OUTSIDE] = ASKED "|: outside: {,needed_per_bank} B at address {#address} are not in the region",
-	[TDM_CAUSE_REFUSED] = ASKED "|: refused by the runtime",
-	[TDM_CAUSE_BLOCKED] =
-		ASKED "|: blocked: " NEEDED "; the largest free block is {,largest_free} B, but {_others} "
-		      "are in it",
-	[TDM_CAUSE_UNSEEN] = ASKED "|: the runtime chose address {#address}, where device {failed_device} has a buffer "
-				   "of its own that the mesh does not see",
-	[TDM_CAUSE_WRAPPED] = ASKED "|: a fault of the runtime: " NEEDED "; it computes the address {#address}, which "
-				    "is outside L1, and either fails or uses it",
 	[TDM_CAUSE_NO_REGION] = ASKED "|: no region: this device was set up without {kind} memory ({_setting}=0)",
 };
 
 /* Makes a finding from the first failure in a space. */
 static void note_failure(struct tdm_replay *replay, struct tdm_replay_space *space, const struct tdm_event *event,
-	const struct tdm_replay_request *request, int err)
+	const struct request *request, int err)
 {
 	struct tdm_findings *out = &replay->findings;
 	struct tdm_hole holes[TDM_REPLAY_HOLES];
-	const struct tdm_freelist_stats s = request->stats;
-	bool is_device = replay->is_device, is_refused = request->cause == TDM_CAUSE_REFUSED;
-	uint64_t need = request->block_bytes;
+	struct tdm_freelist_stats s = tdm_freelist_stats(space->list);
+	bool is_device = replay->is_device;
+	uint64_t need = request->bytes_per_bank;
 	if (space->failures++ != 0)
 		return;
-	tdm_freelist_round(space->list, request->block_bytes, &need);
-	enum tdm_cause cause = cause_of(space, event, request, need, err);
+	tdm_freelist_round(space->list, request->bytes_per_bank, &need);
+	enum tdm_cause cause = cause_of(space, event, need, err);
 	space->first_failure = out->count;
 	space->failed = short_name(event->name);
 	struct tdm_finding *finding =
@@ -542,15 +512,10 @@ static void note_failure(struct tdm_replay *replay, struct tdm_replay_space *spa
 	tdm_findings_position(out, "request", TDM_UNIT_COUNT, replay->ops);
 	if ((event->flags & TDM_EVENT_FIXED) != 0)
 		tdm_findings_position(out, "address", TDM_UNIT_ADDRESS, event->address);
-	if (cause == TDM_CAUSE_WRAPPED || cause == TDM_CAUSE_UNSEEN)
-		tdm_findings_position(out, "address", TDM_UNIT_ADDRESS, request->address);
-	if (request->device != TDM_MESH_WHOLE)
-		tdm_findings_position(out, "failed_device", TDM_UNIT_COUNT, request->device);
 	tdm_findings_figure(out, "size", TDM_UNIT_BYTES, event->size); /* requested, over all banks */
 	tdm_findings_figure(out, "cores", TDM_UNIT_COUNT, event->cores);
 	tdm_findings_figure(out, "bytes_per_bank", TDM_UNIT_BYTES, request->bytes_per_bank);
-	/* contiguous */
-	tdm_findings_figure(out, "needed_per_bank", TDM_UNIT_BYTES, is_refused ? TDM_BYTES_UNKNOWN : need);
+	tdm_findings_figure(out, "needed_per_bank", TDM_UNIT_BYTES, need); /* contiguous */
 	tdm_findings_figure(out, "total", TDM_UNIT_BYTES, s.total);
 	tdm_findings_figure(out, "allocated", TDM_UNIT_BYTES, s.allocated);
 	tdm_findings_figure(out, "free", TDM_UNIT_BYTES, s.free);
@@ -565,59 +530,33 @@ static void note_failure(struct tdm_replay *replay, struct tdm_replay_space *spa
 		tdm_findings_figure(out, "_spread", TDM_UNIT_COUNT, is_spread ? space->range.banks : TDM_BYTES_UNKNOWN);
 		tdm_findings_word(
 			out, "_setting", space->kind == TDM_KIND_TRACE ? "trace_region" : tdm_kind_name(space->kind));
-		tdm_findings_word(out, "_others", request->per_core ? "lockstep buffers" : "per-core buffers");
-		put_message(replay);
+		put_message(out, space, event, request);
 	}
-	if (request->device != TDM_MESH_WHOLE || cause == TDM_CAUSE_BLOCKED || cause == TDM_CAUSE_WRAPPED || is_refused)
-		return; /* the holes of the mesh's lockstep list are not the reason */
 	size_t count = tdm_replay_holes(replay, (size_t)(space - replay->spaces), holes);
 	tdm_findings_holes(out, holes, count);
 	advise(out, cause, need, s.free, holes, count);
 }
 
-static void put_result(const struct tdm_replay *replay, const struct tdm_event *event,
-	const struct tdm_replay_request *request, const struct tdm_replay_live *live, struct tdm_buf *results)
+static void put_result(const struct tdm_replay *replay, const struct tdm_event *event, const struct request *request,
+	bool placed, uint64_t address, struct tdm_buf *results)
 {
 	if (results == NULL)
 		return;
-	size_t start = results->len;
-	tdm_buf_shown(results, event->name);
-	size_t len = results->len - start;
-	if (live->failed) {
+	tdm_buf_add(results, event->name.ptr, event->name.len);
+	clean(results->data + results->len - event->name.len, event->name.len);
+	if (!placed)
 		tdm_buf_puts(results, " none\n");
-	} else if (live->blocks != NULL) {
-		char *copy = tdm_strndup(results->data + start, len);
-		results->len -= len;
-		tdm_replay_mesh_put(live, (struct tdm_str){ copy, len }, request->bytes_per_bank, results);
-		free(copy);
-	} else if (replay->is_device) {
-		tdm_buf_printf(results, " %" PRIu64 " %" PRIu64 "\n", live->address, request->bytes_per_bank);
-	} else {
-		tdm_buf_printf(results, " %" PRIu64 "\n", live->address);
-	}
-}
-
-/* Places the buffer, unless the runtime refuses it. */
-static int place(struct tdm_replay *replay, struct tdm_replay_space *space, const struct tdm_event *event,
-	struct tdm_replay_request *request, struct tdm_replay_live *live)
-{
-	request->stats = tdm_freelist_stats(space->list);
-	if (request->cause == TDM_CAUSE_REFUSED)
-		return TDM_EREFUSED;
-	if (request->empty)
-		return 0;
-	if (replay->mesh != NULL && space->kind == TDM_KIND_L1)
-		return tdm_replay_mesh_alloc(replay, event, request, live);
-	if ((event->flags & TDM_EVENT_FIXED) == 0)
-		return tdm_freelist_alloc(space->list, request->block_bytes, request->grow, 0, &live->address);
-	return tdm_freelist_place(space->list, live->address = event->address, request->block_bytes);
+	else if (replay->is_device)
+		tdm_buf_printf(results, " %" PRIu64 " %" PRIu64 "\n", address, request->bytes_per_bank);
+	else
+		tdm_buf_printf(results, " %" PRIu64 "\n", address);
 }
 
 static int apply_alloc(
 	struct tdm_replay *replay, const struct tdm_event *event, struct tdm_buf *results, struct tdm_diag *diag)
 {
 	size_t at = replay->is_device ? event->kind : 0;
-	struct tdm_replay_request request;
+	struct request request;
 	if (at >= replay->space_count)
 		return tdm_diag_set(diag, TDM_EREFUSED, event->position, event->column,
 			"expected a buffer in dram, l1, l1_small or trace, got one in %s",
@@ -633,24 +572,23 @@ static int apply_alloc(
 	}
 	struct tdm_replay_live *live = &replay->live[slot];
 	struct tdm_replay_space *space = &replay->spaces[at];
-	*live = (struct tdm_replay_live){
-		.space = (uint8_t)at,
-		.failed = true,
-		.device = TDM_MESH_WHOLE,
-		.name = short_name(event->name),
-	};
+	*live = (struct tdm_replay_live){ .space = (uint8_t)at, .failed = true, .name = short_name(event->name) };
 	int err = make_request(replay, space, event, &request, diag);
 	if (err != 0)
 		return err;
-	err = place(replay, space, event, &request, live);
+	if (request.empty)
+		live->address = 0;
+	else if ((event->flags & TDM_EVENT_FIXED) == 0)
+		err = tdm_freelist_alloc(space->list, request.bytes_per_bank, request.grow, 0, &live->address);
+	else
+		err = tdm_freelist_place(space->list, live->address = event->address, request.bytes_per_bank);
 	if (err == -ERANGE)
 		return tdm_diag_set(diag, err, event->position, event->column,
 			"expected a size that still fits 64 bits when it is rounded up");
 	live->failed = err != 0;
 	live->placed = err == 0 && !request.empty;
-	put_result(replay, event, &request, live, results);
+	put_result(replay, event, &request, err == 0, live->address, results);
 	if (err != 0) {
-		tdm_replay_say(replay, space, event, &request);
 		note_failure(replay, space, event, &request, err);
 		return 0;
 	}
@@ -668,9 +606,7 @@ static int apply_free(struct tdm_replay *replay, const struct tdm_event *event, 
 			"expected the name of a live buffer, got '%s'", short_name(event->name).text);
 	struct tdm_replay_live *live = &replay->live[slot];
 	struct tdm_replay_space *space = &replay->spaces[live->space];
-	if (live->placed && replay->mesh != NULL && space->kind == TDM_KIND_L1)
-		tdm_replay_mesh_release(replay, live);
-	else if (live->placed)
+	if (live->placed)
 		tdm_freelist_release(space->list, live->address, NULL);
 	if (!live->failed) {
 		space->frees++;
@@ -721,8 +657,6 @@ int tdm_replay_apply(
 				replay->is_device ? replay->spaces[i].name : "", replay->is_device ? " " : "", s.total,
 				s.allocated, s.free, s.largest_free);
 		}
-		if (results != NULL && replay->mesh != NULL)
-			tdm_replay_mesh_query(replay, results);
 		break;
 	case TDM_OP_SHRINK:
 		apply_shrink(replay, event, results);

@@ -5,8 +5,7 @@
  *
  * A replay has one space for each memory region: only one for a region trace; DRAM, L1, L1_SMALL and TRACE for a device
  * trace. A space's figures are per bank, because banks are in lockstep; multiply them by `banks` to get the device's
- * figures. In the runtime's hybrid allocator mode, the L1 space has the lockstep buffers of the mesh; `mesh` and
- * `per_core` have the rest, which the runtime's statistics leave out too.
+ * figures.
  */
 #ifndef TDM_ANALYZE_REPLAY_H
 #define TDM_ANALYZE_REPLAY_H
@@ -22,7 +21,6 @@
 #include "model/card/bank.h"
 #include "model/card/card.h"
 #include "model/alloc/freelist.h"
-#include "model/alloc/mesh_l1.h"
 #include "model/event/event.h"
 #include "model/event/live_set.h"
 
@@ -30,7 +28,6 @@ enum {
 	TDM_REPLAY_SPACES = 4,   /* DRAM, L1, L1_SMALL, TRACE, in this order; a region trace has only the first */
 	TDM_REPLAY_SAMPLES = 64, /* samples of each figure over time */
 	TDM_REPLAY_HOLES = 5,    /* number of largest holes kept */
-	TDM_REPLAY_MESSAGE_CAP = 640,
 };
 
 struct tdm_replay_sample {
@@ -68,19 +65,6 @@ struct tdm_replay_options {
 	enum tdm_fit fit;
 };
 
-/* Per-core buffers, whose bytes are in no space. */
-struct tdm_replay_per_core {
-	uint64_t allocs;
-	uint64_t peak; /* per-core bytes on the fullest core */
-	uint32_t peak_device;
-	uint16_t peak_x, peak_y;
-	uint64_t peak_line;
-	uint64_t leaks, leaked; /* buffers that failed half way, and the bytes that they left allocated, on all cores */
-	uint64_t leak_line;     /* of the first one */
-	struct tdm_short_name leaker;
-	bool is_found; /* the findings have it */
-};
-
 struct tdm_replay {
 	bool is_device;       /* false for a single region */
 	struct tdm_card card; /* set for a device */
@@ -91,13 +75,6 @@ struct tdm_replay {
 	uint64_t live_count; /* number of buffers placed and not freed */
 	/* the first failure in each space, in request order; `code` is an enum tdm_cause */
 	struct tdm_findings findings;
-	uint32_t devices;         /* chips of the mesh, all alike */
-	bool is_hybrid;           /* the runtime's hybrid allocator mode */
-	uint32_t grid_x, grid_y;  /* compute grid of a device; 0 unless each of its cores is an L1 bank */
-	struct tdm_mesh_l1 *mesh; /* NULL unless hybrid */
-	struct tdm_replay_per_core per_core;
-	/* what the runtime prints for the last allocation that failed; empty if that is unknown */
-	char message[TDM_REPLAY_MESSAGE_CAP];
 	/* The rest is private to replay.c. */
 	struct tdm_replay_options options;
 	uint64_t stride; /* requests between two samples */
@@ -166,74 +143,5 @@ const char *tdm_replay_place(const struct tdm_format *format);
 /* Adds the result to a group, moving the replay's findings there. The replay must live as long as the group. Defined in
  * replay_result.c. */
 void tdm_replay_show(struct tdm_block *in, const struct tdm_replay_feed *feed, const struct tdm_intake *reading);
-
-/*
- * ---- shared by the files of this folder ----
- *
- * replay_mesh.c has requests that the runtime refuses, and the L1 of a mesh in the runtime's hybrid allocator mode:
- * lockstep buffers, buffers of one device, and per-core buffers.
- */
-
-/* The block of a per-core buffer on one core. */
-struct tdm_replay_block {
-	uint32_t device;
-	uint16_t x, y;
-	uint64_t address;
-};
-
-/* A buffer in the trace that has not been freed. */
-struct tdm_replay_live {
-	uint64_t address;
-	uint8_t space;
-	bool placed; /* false if the allocation failed, if the buffer occupies no bytes, or if the slot is spare */
-	bool failed;
-	uint32_t device;                 /* TDM_MESH_WHOLE, or the bare device that it is on */
-	struct tdm_replay_block *blocks; /* of a per-core buffer, device by device; NULL for any other */
-	size_t block_count;
-	struct tdm_short_name name;
-};
-
-/* An allocation, from the point of view of one bank or core. If it fails, also how. */
-struct tdm_replay_request {
-	uint64_t bytes_per_bank, aligned_size;
-	uint64_t block_bytes; /* what the allocator is asked for in one bank */
-	enum tdm_grow grow;
-	bool empty; /* a buffer of 0 bytes, to which the runtime assigns address 0 without allocating anything */
-	bool per_core;
-	enum tdm_cause cause;            /* UNKNOWN: there was no room */
-	struct tdm_freelist_stats stats; /* of the list that failed */
-	uint64_t address;                /* WRAPPED, UNSEEN: the address that the runtime computed */
-	uint32_t device;                 /* UNSEEN, and per-core buffers: where it failed */
-	uint16_t x, y;                   /* per-core buffers: on which core */
-	uint64_t leaked;                 /* bytes that stay allocated because of the failure */
-};
-
-/* Applies the field "mode=", "devices=" or "grid=" of a device line; 1 if the word is another field. `unused`: the
- * field describes the card of the recording, and another one is used. */
-int tdm_replay_mesh_field(struct tdm_replay *replay, struct tdm_str word, bool unused, struct tdm_diag *diag);
-
-/* Prepares the L1 space for the hybrid mode, if the trace asks for it; and creates its lists. */
-int tdm_replay_mesh_check(struct tdm_replay *replay, struct tdm_diag *diag);
-int tdm_replay_mesh_new(struct tdm_replay *replay, const struct tdm_freelist_config *config);
-
-/* Whether the runtime refuses the buffer before it asks the allocator; the replay's message then says why. */
-bool tdm_replay_refuses(struct tdm_replay *replay, const struct tdm_replay_space *space, const struct tdm_event *event);
-
-/* Places a buffer in the L1 of a hybrid mesh. 0, or an error with the request's last members set. */
-int tdm_replay_mesh_alloc(struct tdm_replay *replay, const struct tdm_event *event, struct tdm_replay_request *request,
-	struct tdm_replay_live *live);
-void tdm_replay_mesh_release(struct tdm_replay *replay, struct tdm_replay_live *live);
-
-/* Result lines: the addresses of a per-core buffer, and the statistics of every device and core. */
-void tdm_replay_mesh_put(
-	const struct tdm_replay_live *live, struct tdm_str name, uint64_t bytes, struct tdm_buf *results);
-void tdm_replay_mesh_query(const struct tdm_replay *replay, struct tdm_buf *results);
-
-/* Sets the replay's message to what the runtime prints for this failure. */
-void tdm_replay_say(struct tdm_replay *replay, const struct tdm_replay_space *space, const struct tdm_event *event,
-	const struct tdm_replay_request *request);
-
-/* Adds the finding about bytes that per-core buffers left behind when they failed half way; once, at the end. */
-void tdm_replay_mesh_find(struct tdm_replay *replay);
 
 #endif

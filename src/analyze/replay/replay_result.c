@@ -64,15 +64,8 @@ static void add_head(struct tdm_block *in, const struct tdm_replay_feed *feed, c
 	const struct tdm_value policy = tdm_value_text(tdm_fit_name(replay->fit));
 	if (card != NULL)
 		tdm_line(in, "Device",
-			replay->is_hybrid
-				? "{_name}, {_chips/chip/chips} in hybrid allocator mode, {_l1_banks} L1 banks, "
-				  "{_dram_banks} DRAM banks, policy {_policy}"
-			: replay->devices > 1
-				? "{_name}, {_chips/chip/chips}, {_l1_banks} L1 banks, {_dram_banks} DRAM banks, "
-				  "policy {_policy}"
-				: "{_name}, one chip, {_l1_banks} L1 banks, {_dram_banks} DRAM banks, policy {_policy}",
+			"{_name}, one chip, {_l1_banks} L1 banks, {_dram_banks} DRAM banks, policy {_policy}",
 			TDM_VALUES({ "_name", tdm_value_text(card->full_name) },
-				{ "_chips", tdm_value_number(replay->devices) },
 				{ "_l1_banks", tdm_value_number(card->value[TDM_CARD_L1_BANKS]) },
 				{ "_dram_banks", tdm_value_number(card->value[TDM_CARD_DRAM_BANKS]) },
 				{ "_policy", policy }));
@@ -83,28 +76,6 @@ static void add_head(struct tdm_block *in, const struct tdm_replay_feed *feed, c
 				{ "_align", tdm_value_number(range->block_align) }, { "_policy", policy }));
 }
 
-/* Per-core buffers, which no space counts. */
-static void add_per_core(struct tdm_block *in, const struct tdm_replay *replay)
-{
-	const struct tdm_replay_per_core *sum = &replay->per_core;
-	if (!replay->is_hybrid)
-		return;
-	const char *core = tdm_result_printed(in->result, "%u,%u", sum->peak_x, sum->peak_y);
-	bool any = sum->peak != 0;
-	tdm_data_all(
-		in, TDM_VALUES({ "mode", tdm_value_text("hybrid") }, { "devices", tdm_value_number(replay->devices) },
-			    { "per_core.leaked_bytes", tdm_value_bytes(sum->leaked) }));
-	tdm_line(in, "Per core",
-		"{per_core.buffers/buffer/buffers}|, at most {,per_core.peak.bytes} B on one core| (core "
-		"{per_core.peak.core}| "
-		"of device {per_core.peak.device}| at line {per_core.peak.line})|, beside the lockstep figures of L1",
-		TDM_VALUES({ "per_core.buffers", tdm_value_count(sum->allocs) },
-			{ "per_core.peak.bytes", tdm_value_bytes(sum->peak) },
-			{ "per_core.peak.core", tdm_value_text(any ? core : NULL) },
-			{ "per_core.peak.device", tdm_value_if(any, tdm_value_number(sum->peak_device)) },
-			{ "per_core.peak.line", tdm_value_if(any, tdm_value_number(sum->peak_line)) }));
-}
-
 static void add_verdict(struct tdm_block *in, const struct tdm_replay *replay, bool is_cut)
 {
 	uint64_t requests = 0, failures = 0;
@@ -112,7 +83,7 @@ static void add_verdict(struct tdm_block *in, const struct tdm_replay *replay, b
 		requests += replay->spaces[i].allocs + replay->spaces[i].failures;
 		failures += replay->spaces[i].failures;
 	}
-	bool fits = failures == 0, is_known = replay->space_count != 0 && !(fits && is_cut);
+	bool fits = replay->findings.count == 0, is_known = replay->space_count != 0 && !(fits && is_cut);
 	tdm_line(in, "Verdict",
 		!fits    ? "does not fit: {,_failed} of {_allocations/allocation/allocations} failed"
 		: is_cut ? "fits as far as the file could be read: {_allocations/allocation/allocations}, none failed"
@@ -226,9 +197,7 @@ void tdm_replay_show(struct tdm_block *in, const struct tdm_replay_feed *feed, c
 	struct tdm_replay *replay = feed->replay;
 	struct tdm_table spaces = TDM_FITTED(space_columns, replay->spaces, replay->space_count);
 	add_head(in, feed, reading);
-	tdm_replay_mesh_find(replay);
 	add_verdict(in, replay, reading->err != 0);
-	add_per_core(in, replay);
 	tdm_add_findings(in, "findings", NULL, &replay->findings);
 	tdm_add_table(in, NULL, NULL, spaces);
 	struct tdm_block *list = tdm_add_list(in, "spaces", NULL);

@@ -187,7 +187,7 @@ static void add_findings(struct tdm_block *in, const struct tdm_kernel_sizes *s)
 		"{count/file has/files have} a segment above its limit");
 	tdm_report_count(&found, TDM_FINDING_INFO, "links", s->rest.links, "{count/link was/links were} not followed");
 	tdm_report_count(&found, TDM_FINDING_WARNING, "unvisited", s->rest.unvisited,
-		"{count/folder/folders} not visited: too deep, on another file system, or beyond {_most} entries");
+		"{count/folder/folders} not visited: too deep, or beyond {_most} entries");
 	if (s->rest.unvisited != 0)
 		tdm_findings_figure(&found, "_most", TDM_UNIT_NONE, TDM_WALK_ENTRIES);
 	tdm_add_findings(in, "findings", NULL, &found);

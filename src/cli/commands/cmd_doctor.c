@@ -4,8 +4,11 @@
 #include "cli/commands/cmd_list.h"
 #include "cli/inputs/examination.h"
 #include "cli/options/options.h"
+#include "metal/hook_table.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 struct request {
 	const char *dir, *metal;
@@ -26,14 +29,34 @@ static int print_findings(const struct tdm_args *args, const struct request *req
 	return code;
 }
 
+static const char *missing_of(size_t topic, const bool *present)
+{
+	return tdm_metal_missing((enum tdm_metal_topic)topic, present);
+}
+
 /* Reports what the preload can see, and has seen, of a library, a program or a process. */
 static int look_at_metal(const struct tdm_args *args, const struct request *request)
 {
-	struct tdm_metal_examination *look = tdm_alloc(sizeof *look);
-	tdm_examine_metal(look, request->metal, request->dir);
-	int code = print_findings(args, request, &look->doctor.findings, &look->setup);
-	tdm_metal_examination_done(look);
-	free(look);
+	const char *topics[TDM_METAL_TOPICS + 1] = { NULL };
+	const struct tdm_setup_places places = { .ledgers = request->dir, .preload = TDM_PRELOAD_NAME };
+	struct tdm_metal_function *functions = tdm_zalloc(tdm_metal_symbol_count, sizeof *functions);
+	struct tdm_metal_setup setup = { 0 };
+	struct tdm_doctor doctor = { .environ = environ };
+	for (unsigned t = 0; t < TDM_METAL_TOPICS; t++)
+		topics[t] = tdm_metal_topic_name((enum tdm_metal_topic)t);
+	for (size_t i = 0; i < tdm_metal_symbol_count; i++) {
+		const struct tdm_metal_symbol *s = &tdm_metal_symbols[i];
+		/* A hook that only supports other hooks records nothing itself. */
+		const char *sees = strncmp(s->sees, "nothing", strlen("nothing")) != 0 ? s->sees : NULL;
+		functions[i] = (struct tdm_metal_function){ s->name, s->symbol, s->since, s->until, sees,
+			topics[s->topic], s->is_hook, s->is_needed };
+	}
+	tdm_metal_setup_read(&setup, request->metal, functions, tdm_metal_symbol_count, &places);
+	tdm_doctor_metal(&doctor, &setup, topics, missing_of);
+	int code = print_findings(args, request, &doctor.findings, &setup);
+	tdm_findings_done(&doctor.findings);
+	tdm_metal_setup_done(&setup);
+	free(functions);
 	return code;
 }
 

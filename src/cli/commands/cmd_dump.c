@@ -28,20 +28,6 @@ struct request {
 	struct tdm_plot_picture picture;
 };
 
-static int take_core(const struct tdm_cmd *cmd, const struct tdm_opt *opt, const char *value, void *to)
-{
-	struct request *request = to;
-	const char *comma = strchr(value, ',');
-	uint64_t x, y;
-	(void)opt;
-	if (comma == NULL || tdm_str_parse_u64((struct tdm_str){ value, (size_t)(comma - value) }, &x) != 0 ||
-		tdm_str_parse_u64(tdm_str_of(comma + 1), &y) != 0 || x > UINT16_MAX || y > UINT16_MAX)
-		return tdm_cmd_usage_error(cmd, "--core needs the coordinates of a core, like 3,0, not '%s'", value);
-	request->report.has_core = true;
-	request->report.core = (struct tdm_core){ (uint32_t)x, (uint32_t)y };
-	return 0;
-}
-
 /* Prints the daemon's own dump of live buffers. */
 static int ask_server(const struct request *request)
 {
@@ -148,8 +134,6 @@ static int cmd_dump_run(struct tdm_args *args)
 	has_chart = picture->chart != TDM_MAP_CHART_NONE;
 	if (request.socket != NULL && !request.asks_server)
 		return tdm_cmd_usage_error(args->cmd, "--socket is for --server");
-	if (request.report.has_core && !request.report.map && picture->chart != TDM_MAP_CHART_BANK)
-		return tdm_cmd_usage_error(args->cmd, "--core is for --map and for --chart bank");
 	if (request.asks_server && request.json)
 		return tdm_cmd_usage_error(
 			args->cmd, "--server prints the daemon's own text; --json is for the ledgers");
@@ -176,9 +160,6 @@ static const struct tdm_opt dump_opts[] = {
 		TDM_TAKE_FLAG(struct request, report.stacks) },
 	{ "map", 'm', NULL, "print a map of the buffers on each device instead of tables; with --json print both",
 		TDM_TAKE_FLAG(struct request, report.map) },
-	{ "core", 0, "X,Y",
-		"with --map or --chart bank, show the L1 of this core only, with the per-core buffers that are on it",
-		.take = take_core },
 	{ "chart", 0, "bank|cores",
 		"draw the buffers of one bank by address (DRAM, or the kind given by --kind), or L1 core by core",
 		TDM_TAKE_CHOICE(struct request, picture.chart) },
@@ -214,8 +195,8 @@ static const struct tdm_help_row dump_examples[] = {
 const struct tdm_cmd tdm_cmd_dump = {
 	.name = "dump",
 	.summary = "list the live buffers of tracked programs, including crashed ones",
-	.usage = "[--pid PID]... [--dir DIR] [--kind KIND] [--device N] [--sort ORDER] [--limit N] [--stacks] "
-		 "[--map [--core X,Y]] [--json] [--reap]\n"
+	.usage = "[--pid PID]... [--dir DIR] [--kind KIND] [--device N] [--sort ORDER] [--limit N] [--stacks] [--map] "
+		 "[--json] [--reap]\n"
 		 "--chart bank|cores [-o FILE] [--kind KIND] [--pid PID] [--device N]\n"
 		 "--server [--socket FILE]",
 	.description = "Reads the ledgers: the files in shared memory in which libtidemark records the device memory "

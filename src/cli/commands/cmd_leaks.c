@@ -36,9 +36,9 @@ static int exit_code(const struct request *request, const struct tdm_ledgers *le
 	if (count == 0 && request->connect.hosts != NULL && (request->fail || request->fail_suspect) &&
 		tdm_live_unread_count(&request->live) != 0)
 		return TDM_EXIT_USAGE; /* an unreachable machine may have leaks */
-	if (count == 0 && tdm_leaks_damaged(&request->live) + tdm_leaks_unseen(&request->live) != 0 &&
+	if (count == 0 && tdm_leaks_damaged(&request->live) != 0 &&
 		(request->paths != NULL || request->fail || request->fail_suspect))
-		return TDM_EXIT_USAGE; /* a damaged ledger, or buffers that are not seen, may hide leaks */
+		return TDM_EXIT_USAGE; /* a damaged ledger may hide leaks */
 	return count != 0 ? TDM_EXIT_FINDING : TDM_EXIT_OK;
 }
 
@@ -157,7 +157,7 @@ const struct tdm_cmd tdm_cmd_leaks = {
 		       "program are not.\n\nWith --connect, daemons on other machines report the buffers. They do "
 		       "not send events, so the lifetimes of freed buffers are unknown.\n\nWith --fail or "
 		       "--fail-suspect, the exit code is 2 if no tracked program was seen, or if no leak was found "
-		       "but a ledger is damaged, or a program has buffers that are not seen.",
+		       "but a ledger is damaged.",
 	.opts = leaks_opts,
 	.examples = leaks_examples,
 	.run = cmd_leaks_run,

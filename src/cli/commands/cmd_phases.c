@@ -353,17 +353,14 @@ static size_t run_count(const struct request *r)
 /* Prints the summaries as tt-train does. Marks have no figures to print. */
 static void print_summaries(const struct request *r, struct tdm_buf *out)
 {
-	struct tdm_buf text = { 0 };
 	for (size_t i = 0; i < r->input_count; i++)
 		for (size_t k = 0; k < r->inputs[i].runs.count; k++) {
 			const struct tdm_phase_run *run = &r->inputs[i].runs.runs[k];
 			if (tdm_phase_run_is_measured(run))
-				tdm_phase_run_print(run, &text);
+				tdm_phase_run_print(run, out);
 			else
 				tdm_cmd_say("tidemark phases: %s are left out: a mark has no peak", run->name);
 		}
-	tdm_buf_lines(out, tdm_buf_str(&text));
-	tdm_buf_done(&text);
 }
 
 static void say_left_out(size_t count, const char *which)

@@ -281,7 +281,7 @@ static void report_held(struct request *r, const struct item *item, bool is_leak
 		live.interval_ns = watch_ns != 0 ? interval_ns : 0;
 		tdm_leaks_judge(leaks, live.picture, &found, &judged);
 		tdm_leaks_show(&result->top, &live);
-		part->is_incomplete |= tdm_leaks_damaged(&live) + tdm_leaks_unseen(&live) != 0;
+		part->is_incomplete |= tdm_leaks_damaged(&live) != 0;
 		if (watch_ns != 0 && live.picture->process_count == 0) /* as for `leaks --fail` */
 			tdm_digest_say(
 				part, tdm_str_of("no tracked program was seen, so nothing can be said about leaks"));

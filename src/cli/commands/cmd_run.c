@@ -10,7 +10,6 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/commands/cmd_list.h"
-#include "cli/inputs/examination.h"
 #include "cli/inputs/ledgers.h"
 #include "cli/options/options.h"
 #include "cli/commands/preload_path.h"
@@ -142,7 +141,7 @@ static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGU
 
 /* Collects all children that have exited. 1: `child` is among them; 0: others are still running; -1: no children are
  * left. */
-static int take_ended(pid_t child, int *status, struct tdm_run_end *end)
+static int take_ended(pid_t child, int *status)
 {
 	int found = 0, its;
 	for (;;) {
@@ -151,8 +150,6 @@ static int take_ended(pid_t child, int *status, struct tdm_run_end *end)
 			continue;
 		if (got <= 0)
 			return found != 0 ? 1 : got == 0 ? 0 : -1;
-		if (end->exit_count < TDM_RUN_EXITS_MAX)
-			end->exits[end->exit_count++] = (struct tdm_run_exit){ got, its };
 		if (got == child) {
 			*status = its;
 			found = 1;
@@ -171,7 +168,7 @@ static void find_left_children(struct tdm_run_end *end)
 	int ignored;
 	sigemptyset(&ended);
 	sigaddset(&ended, SIGCHLD);
-	while ((end->has_left = take_ended(0, &ignored, end) == 0) && tdm_clock_ns() < until)
+	while ((end->has_left = take_ended(0, &ignored) == 0) && tdm_clock_ns() < until)
 		sigtimedwait(&ended, NULL, &pause);
 	if (!end->has_left || tdm_sys_file_read(AT_FDCWD, "/proc/thread-self/children", list, sizeof list) <= 0)
 		return;
@@ -216,7 +213,7 @@ static int run_child(const struct request *request, char **argv, struct tdm_run_
 	while (child > 0) {
 		siginfo_t info;
 		int signal = sigwaitinfo(&waited, &info); /* negative after a stop and a continue */
-		if (signal == SIGCHLD && take_ended(child, &status, end) != 0) {
+		if (signal == SIGCHLD && take_ended(child, &status) != 0) {
 			err = *tell;
 			break;
 		}
@@ -310,7 +307,6 @@ static void print_summary(const struct request *request, const struct tdm_pictur
 		.term = tdm_term_detect(STDERR_FILENO),
 		.dir = request->own,
 		.stacks = request->depth != 0,
-		.end = end,
 	};
 	struct tdm_buf out = { 0 };
 	end->unseen = request->unseen[0] != '\0' ? request->unseen : NULL;
@@ -338,7 +334,7 @@ static void print_summary(const struct request *request, const struct tdm_pictur
 }
 
 /* Reads the ledgers, and finds out why there may be none. */
-static void read_ledgers(struct request *request, struct tdm_ledgers *ledgers)
+static void look(struct request *request, struct tdm_ledgers *ledgers)
 {
 	if (request->own[0] == '\0')
 		return;
@@ -352,39 +348,6 @@ static void read_ledgers(struct request *request, struct tdm_ledgers *ledgers)
 	if (err == 0)
 		give_up(request, "the ledgers in %s could not be read", request->own);
 	tdm_ledgers_done(ledgers); /* frees descriptors, which may be scarce */
-}
-
-/* Whether a function of tt-metal was hooked in one of the processes. */
-static bool is_hooked(const struct tdm_picture *picture)
-{
-	for (size_t p = 0; p < picture->process_count; p++)
-		for (size_t i = 0; i < picture->processes[p].note_count; i++)
-			if (tdm_has_prefix(tdm_picture_text(picture, picture->processes[p].notes[i].text), "metal:"))
-				return true;
-	return false;
-}
-
-/*
- * If no function of tt-metal was hooked, finds out whether the program is linked with a tt-metal that cannot be
- * observed. Packages of Python are not searched: which of them a script loads is not known.
- */
-static void find_unhooked(const struct tdm_picture *picture, const struct tdm_program_file *program,
-	struct tdm_metal_examination *look, struct tdm_run_end *end)
-{
-	if (program->is_python || is_hooked(picture))
-		return;
-	tdm_examine_metal(look, program->path, NULL);
-	const struct tdm_findings *found = &look->doctor.findings;
-	for (size_t i = 0; i < found->count && look->setup.file_count != 0; i++) {
-		const struct tdm_finding *finding = &found->list[i];
-		struct tdm_buf text = { 0 };
-		if (finding->severity < TDM_FINDING_WARNING || strcmp(finding->what, "metal.library") != 0)
-			continue;
-		tdm_finding_sentence_put(found, finding, &text);
-		end->unhooked = text.data; /* the last use of the buffer */
-		break;
-	}
-	tdm_metal_examination_done(look);
 }
 
 static int run_program(struct request *request, char **command)
@@ -405,25 +368,18 @@ static int run_program(struct request *request, char **command)
 		return err == -ENOENT ? NOT_FOUND : NOT_EXECUTABLE;
 	}
 	struct tdm_program_file program;
-	bool has_left = end.has_left, has_program = false;
+	bool has_left = end.has_left;
 	end.took_ns = tdm_clock_ns() - begin;
 	if (end.is_preloaded && tdm_program_find(&program, command[0], NULL) == 0) {
-		has_program = true;
 		end.program = program.path;
 		end.bar = tdm_preload_bar_text(program.bar);
 	}
-	read_ledgers(request, &ledgers);
+	look(request, &ledgers);
 	const struct tdm_picture *picture = ledgers.picture != NULL ? ledgers.picture : &nothing;
-	if (has_program && end.bar == NULL) {
-		struct tdm_metal_examination *examination = tdm_alloc(sizeof *examination); /* stacks may be small */
-		find_unhooked(picture, &program, examination, &end);
-		free(examination);
-	}
 	name_left(picture, &end);
 	print_summary(request, picture, &end);
 	clean_up(request, &ledgers, has_left);
 	tdm_ledgers_done(&ledgers);
-	free(end.unhooked);
 	return end.exit_code;
 }
 

@@ -4,11 +4,9 @@
 #include <stdlib.h>
 
 #include "analyze/budget/scan_budget.h"
-#include "base/names.h"
 #include "cli/inputs/baseline.h"
 #include "cli/commands/cmd_list.h"
 #include "cli/options/options.h"
-#include "scan/interp/expr.h"
 #include "view/write/write.h"
 
 enum { LIMIT_DEFAULT = 100, THREADS_MAX = 64, FORMAT_JSON = 2, FORMAT_SARIF = 3 };
@@ -81,40 +79,6 @@ static int show(const struct tdm_cmd *cmd, const struct request *request)
 	return code;
 }
 
-/* Offers each name in an expression. */
-static void offer_names(struct tdm_suggest *suggest, const struct tdm_expr *expr, struct tdm_arena *arena)
-{
-	enum { NODES_MAX = 1 << 16 }; /* parts of a tree may be shared */
-	if (expr == NULL || expr->nodes > NODES_MAX)
-		return;
-	if (expr->op == TDM_EXPR_NAME)
-		tdm_suggest_offer(suggest, tdm_arena_text(arena, expr->text));
-	for (uint32_t i = 0; i < expr->arg_count; i++)
-		offer_names(suggest, expr->args[i], arena);
-}
-
-/* Says which names given with --set have no effect, and the nearest name in a size. */
-static void say_unused(const struct tdm_settings *settings, const struct tdm_scan *scan)
-{
-	struct tdm_arena arena = { 0 };
-	for (size_t i = 0; i < settings->count; i++) {
-		const struct tdm_setting *setting = &settings->list[i];
-		struct tdm_suggest suggest;
-		if (setting->is_used || tdm_settings_find(settings, setting->name) != setting)
-			continue;
-		tdm_suggest_init(&suggest, setting->name);
-		for (size_t f = 0; f < scan->file_count; f++)
-			for (size_t b = 0; b < scan->files[f].buffer_count; b++) {
-				offer_names(&suggest, scan->files[f].buffers[b].page.expr, &arena);
-				offer_names(&suggest, scan->files[f].buffers[b].total.expr, &arena);
-			}
-		tdm_cmd_say("tidemark scan: --set %.*s: no size depends on this name%s%s%s", TDM_STR_ARG(setting->name),
-			suggest.best != NULL ? "; did you mean " : "", suggest.best != NULL ? suggest.best : "",
-			suggest.best != NULL ? "?" : "");
-	}
-	tdm_arena_done(&arena);
-}
-
 static int run_request(const struct tdm_cmd *cmd, struct request *request, struct tdm_settings *settings)
 {
 	struct tdm_scan_report *report = &request->report;
@@ -128,8 +92,6 @@ static int run_request(const struct tdm_cmd *cmd, struct request *request, struc
 	report->card = &card;
 	report->options.settings = settings;
 	int err = tdm_scan_report_make(report, &diag);
-	if (err == 0)
-		say_unused(settings, &report->scan);
 	int code = err == 0 ? tdm_baseline_compare(cmd, &request->baseline, &report->named, &report->findings)
 			    : tdm_cmd_error(
 				      cmd, "%s%s", err == -ENODATA ? "--fail-over cannot be judged: " : "", diag.text);

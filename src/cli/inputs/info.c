@@ -200,7 +200,7 @@ static int visit(void *to, int folder, const char *name, const char *path, const
 		return 0; /* `report` scans the whole folder */
 	if (paths->with_all && tdm_pattern_is_file(name))
 		return add_found(paths, path);
-	bool is_wanted = tdm_input_open_found(path, &input) != 0;
+	bool is_wanted = tdm_input_open(path, &input) != 0;
 	if (!is_wanted) {
 		const struct tdm_format *format = tdm_format_of(input);
 		is_wanted = format == NULL ? tdm_input_why(input)[0] != '\0' : is_wanted_format(paths, format, name);
@@ -237,9 +237,7 @@ static void add_folder(struct tdm_info_paths *paths, struct tdm_input *folder, s
 	if (paths->is_cut)
 		tdm_buf_printf(why, "%s: only the first %d files are shown", path, FOLDER_FILES_MAX);
 	else if (rest.unvisited != 0)
-		tdm_buf_printf(why,
-			"%s: not all of it is shown: %" PRIu64
-			" folder%s too deep, on another file system, or beyond %d entries",
+		tdm_buf_printf(why, "%s: not all of it is shown: %" PRIu64 " folder%s too deep, or beyond %d entries",
 			path, rest.unvisited, rest.unvisited == 1 ? "" : "s", TDM_WALK_ENTRIES);
 }
 

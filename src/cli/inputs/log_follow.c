@@ -79,16 +79,13 @@ static void put_geometry(struct tdm_buf *out, const struct tdm_log_geometry *g)
 void tdm_log_record_line(const struct tdm_log_record *r, struct tdm_buf *out)
 {
 	char clock[TDM_DURATION_CAP] = "-";
-	struct tdm_buf failure = { 0 };
 	if (r->time_ns != 0)
 		tdm_format_clock(clock, sizeof clock, r->time_ns);
 	tdm_buf_printf(
 		out, "%-12s %9" PRIu64 "  %-13s ", clock, r->line, tdm_log_type_name((enum tdm_log_type)r->type));
 	switch (r->type) {
 	case TDM_LOG_FAILURE:
-		tdm_failure_put(&r->failure, &failure);
-		tdm_buf_shown(out, tdm_buf_str(&failure));
-		tdm_buf_done(&failure);
+		tdm_failure_put(&r->failure, out);
 		break;
 	case TDM_LOG_ALLOC:
 	case TDM_LOG_FREE:

@@ -25,13 +25,15 @@ static void print_message(const struct tdm_cmd *cmd, const char *format, va_list
 static void print_message(const struct tdm_cmd *cmd, const char *format, va_list ap)
 {
 	char *text = tdm_vprinted(format, ap);
-	struct tdm_buf shown = { 0 };
-	tdm_buf_lines(&shown, tdm_str_of(text));
+	for (size_t i = 0, len; text[i] != '\0'; i += len != 0 ? len : 1) {
+		len = tdm_str_printable(text + i, TDM_UTF8_MAX);
+		if (len == 0 && text[i] != '\n')
+			text[i] = '?';
+	}
 	fflush(stdout); /* keeps the order if both streams go to the same place */
 	if (cmd != NULL)
 		fprintf(stderr, "%s%s: ", tdm_cmd_lead(cmd), cmd->name);
-	fprintf(stderr, "%s\n", tdm_buf_str(&shown).ptr);
-	tdm_buf_done(&shown);
+	fprintf(stderr, "%s\n", text);
 	free(text);
 }
 

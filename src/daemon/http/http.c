@@ -5,11 +5,9 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <limits.h>
 #include <microhttpd.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +23,7 @@ enum {
 	SILENT_S = 60,      /* time limit for a reader that accepts no bytes of a response */
 	SSE_SILENT_S = 600, /* the same limit for a stream of events */
 	TICK_MS = 1000,     /* timer interval while there are connections */
-	BACKLOG = INT_MAX,  /* reduced to the system's maximum by Linux */
+	BACKLOG = 128,
 	CACHE = 8,
 	KEY_CAP = 512,
 	HTTP_PORT = 9740,
@@ -40,7 +38,6 @@ struct client {
 	bool is_asked;     /* a request is being answered */
 	bool is_events;    /* the answer is an endless stream of events */
 	uint64_t since_ns; /* unless is_asked: when the connection began to wait for a request */
-	bool has_nul;      /* it has sent a NUL, which would end a string too early */
 	bool is_shut;
 };
 
@@ -51,7 +48,6 @@ struct listener {
 	struct MHD_Daemon *daemon; /* NULL if not in use */
 	struct tdm_watch watch;
 	struct tdm_timer timer;
-	bool has_closed; /* a connection was closed: another one may be accepted now */
 };
 
 /* An answer that stays the same until the next picture. */
@@ -85,38 +81,10 @@ static void shut(struct client *client)
 	client->is_shut = true;
 }
 
-/*
- * Looks at what clients have sent before libmicrohttpd reads it, because libmicrohttpd takes the bytes before a NUL for
- * the whole string, and does not notice a hang-up that arrives together with half a request.
- */
-static void look_ahead(struct tdm_http *http)
-{
-	struct pollfd fds[2 * CONNECTIONS_MAX];
-	struct client *clients[2 * CONNECTIONS_MAX];
-	char bytes[HEADERS_MAX];
-	nfds_t count = 0;
-	for (struct client *client = http->clients; client != NULL && count < 2 * CONNECTIONS_MAX;
-		client = client->next)
-		if (!client->is_asked && !client->is_shut) {
-			fds[count] = (struct pollfd){ .fd = client->fd, .events = POLLIN };
-			clients[count++] = client;
-		}
-	int ready = count != 0 ? poll(fds, count, 0) : 0;
-	for (nfds_t i = 0; i < count && ready > 0; i++) {
-		if ((fds[i].revents & POLLIN) == 0)
-			continue;
-		ssize_t got = recv(fds[i].fd, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT);
-		clients[i]->has_nul |= got > 0 && memchr(bytes, '\0', (size_t)got) != NULL;
-		if (got == 0)
-			shut(clients[i]);
-	}
-}
-
 static void tick(struct tdm_timer *timer)
 {
 	struct tdm_http *http = tdm_loop_owner(timer, struct tdm_http, tick);
 	uint64_t now_ns = tdm_clock_ns();
-	look_ahead(http);
 	for (struct client *client = http->clients; client != NULL; client = client->next)
 		if (!client->is_asked && now_ns > client->since_ns &&
 			now_ns - client->since_ns > SLOW_MS * TDM_NS_PER_MS && !client->is_shut) {
@@ -184,7 +152,6 @@ static void connection_changed(void *context, struct MHD_Connection *connection,
 	if (client->next != NULL)
 		client->next->at = client->at;
 	http->stats.open--;
-	listener->has_closed = true;
 	free(client);
 	*socket_context = NULL;
 }
@@ -290,22 +257,6 @@ static enum MHD_Result send_page(
 	return result;
 }
 
-/* libmicrohttpd's log: it mentions the answers that it gives without asking us, such as the one to a malformed
- * request. */
-static __attribute__((format(printf, 2, 0))) void take_log(void *context, const char *format, va_list ap)
-{
-	static const char before[] = "HTTP response code is ";
-	struct listener *listener = context;
-	char line[256];
-	unsigned status;
-	vsnprintf(line, sizeof line, format, ap);
-	const char *at = strstr(line, before);
-	if (at == NULL || sscanf(at + sizeof before - 1, "%3u", &status) != 1)
-		return;
-	count(listener->http, status);
-	listener->http->stats.malformed++;
-}
-
 /* ---- requests ---------------------------------------------------------------------------------------------------- */
 
 /* A request's headers and arguments. */
@@ -370,17 +321,6 @@ static bool is_loopback(struct MHD_Connection *connection)
 	       (IN6_IS_ADDR_LOOPBACK(six) || (IN6_IS_ADDR_V4MAPPED(six) && six->s6_addr[12] == 127));
 }
 
-/* Decodes a part of a URL, as libmicrohttpd does by itself. */
-static size_t unescape(void *context, struct MHD_Connection *connection, char *text)
-{
-	struct client *client = client_of(connection);
-	size_t len = MHD_http_unescape(text);
-	(void)context;
-	if (client != NULL)
-		client->has_nul |= memchr(text, '\0', len) != NULL;
-	return len;
-}
-
 static struct cached *find_cached(struct tdm_http *http, const char *key, uint64_t picture)
 {
 	for (size_t i = 0; i < CACHE; i++) {
@@ -407,6 +347,7 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
 	struct form form = { .request = &request };
 	const char *reason;
 	char key[KEY_CAP];
+	(void)version;
 	(void)data;
 	if (client == NULL)
 		return MHD_NO;
@@ -415,23 +356,20 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
 	client->is_asked = true;
 	MHD_get_connection_values(connection, MHD_HEADER_KIND, take_header, &form);
 	MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_argument, &form);
-	/* Old health checks send no Host, and HTTP/1.0 does not require one. */
-	bool is_open = tdm_page_is_open(url),
-	     may_omit_host = listener->is_unix || (is_open && strcmp(version, MHD_HTTP_VERSION_1_0) == 0);
 	/* Requests with any of these faults are refused at once, and their connections are closed. */
-	reason = client->has_nul     ? "a request has no NUL"
-		 : form.has_odd_name ? "the name of a header has no blanks"
+	reason = form.has_odd_name ? "the name of a header has no blanks"
 		 : form.has_body || form.lengths > 1 || form.encodings != 0 || (*state != NULL && *data_size != 0)
 			 ? "a request has no body here"
-		 : !request.is_head && strcmp(method, "GET") != 0         ? only_get
-		 : form.hosts != 1 && !(may_omit_host && form.hosts == 0) ? "a request has one header Host"
-		 : form.too_many                                          ? "too many arguments"
-									  : NULL;
+		 : !request.is_head && strcmp(method, "GET") != 0             ? only_get
+		 : form.hosts != 1 && !(listener->is_unix && form.hosts == 0) ? "a request has one header Host"
+		 : form.too_many                                              ? "too many arguments"
+									      : NULL;
 	unsigned status = reason == NULL ? 0 : reason == only_get ? MHD_HTTP_METHOD_NOT_ALLOWED : MHD_HTTP_BAD_REQUEST;
 	if (*state == NULL && status == 0) {
 		*state = &seen; /* answering at this point would close the connection */
 		return MHD_YES;
 	}
+	bool is_open = tdm_page_is_open(url);
 	if (status == 0 && !listener->is_unix && !is_open && !tdm_access_takes_host(&http->access, form.host)) {
 		status = MHD_HTTP_MISDIRECTED_REQUEST;
 		reason = "this name is not one of the daemon's: see --http-hosts";
@@ -475,13 +413,8 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
 static void run(struct listener *listener)
 {
 	MHD_UNSIGNED_LONG_LONG ms;
-	look_ahead(listener->http);
-	listener->has_closed = false;
 	MHD_run(listener->daemon);
-	/* With all places taken, libmicrohttpd stops to accept. It begins again only when it is run. */
-	if (listener->has_closed)
-		tdm_loop_start(listener->http->loop, &listener->timer, 0);
-	else if (MHD_get_timeout(listener->daemon, &ms) == MHD_YES)
+	if (MHD_get_timeout(listener->daemon, &ms) == MHD_YES)
 		tdm_loop_start(listener->http->loop, &listener->timer, (uint64_t)ms * TDM_NS_PER_MS);
 	else
 		tdm_loop_stop(listener->http->loop, &listener->timer);
@@ -501,9 +434,8 @@ static void timer_ready(struct tdm_timer *timer)
 static int start_listener(struct tdm_http *http, struct listener *listener, int fd, bool is_unix)
 {
 	*listener = (struct listener){ .http = http, .is_unix = is_unix, .timer.ready = timer_ready };
-	listener->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
-		answer, listener, MHD_OPTION_EXTERNAL_LOGGER, take_log, listener, MHD_OPTION_UNESCAPE_CALLBACK,
-		unescape, NULL, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+	listener->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, answer, listener,
+		MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
 		(unsigned)SILENT_S, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_CONNECTION, connection_changed,
 		listener, MHD_OPTION_NOTIFY_COMPLETED, request_over, listener, MHD_OPTION_END);

@@ -12,7 +12,6 @@
  *
  * A request has no body and at most HEADERS_MAX bytes; it must be complete SLOW_MS after the connection was opened or
  * the last request was answered. When connections are nearly used up, the one that has been silent longest is closed.
- * A request that contains a NUL is refused.
  *
  *   http.c        connections: reads requests, sends pages; the only user of libmicrohttpd
  *   pages.c       the pages and documents, made from a picture shared by all requests; readers' rights
@@ -117,7 +116,6 @@ struct tdm_http_stats {
 	uint64_t slow;         /* closed because no complete request arrived in time */
 	uint64_t evicted;      /* closed to make room for others */
 	uint64_t wrong_hosts;  /* requests whose Host is not a name of the daemon */
-	uint64_t malformed;    /* requests that libmicrohttpd refused by itself */
 	uint64_t responses[6]; /* counted by the first digit of the status */
 };
 
@@ -132,7 +130,6 @@ void tdm_pages_free(struct tdm_pages *pages);
 /* Takes a new picture if the last one is old. Returns the current picture's number. */
 uint64_t tdm_pages_look(struct tdm_pages *pages);
 
-/* Call tdm_pages_look() before. */
 void tdm_pages_make(struct tdm_pages *pages, const struct tdm_request *request, const struct tdm_http_stats *stats,
 	struct tdm_page *page);
 void tdm_page_error(struct tdm_page *page, unsigned status, const char *reason);
@@ -240,7 +237,6 @@ struct tdm_leak_watch {
 	struct tdm_buf documents[TDM_LEAK_USERS_MAX + 2]; /* each user's findings, as JSON */
 	size_t document_count;
 	uint64_t begun_ns; /* when the worker process was started */
-	bool is_done;      /* the process has finished its watch */
 };
 
 /* `watch_ns`: how long to watch buffers; 0 means the default. */

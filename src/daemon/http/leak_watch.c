@@ -1,7 +1,6 @@
 /*
  * Watches all buffers for leaks in a separate process, started by the first request. The process takes samples with
- * buffers for a while, judges the samples (analyze/leaks/leaks.h), sends the findings, and ends. Another process then
- * begins the next watch, so that what one has learnt about programs that are gone is forgotten.
+ * buffers for a while, judges the samples (analyze/leaks/leaks.h), sends the findings, and begins again.
  *
  * If there are more than BUFFERS_MAX buffers, nothing is judged: the watch would need more memory than the daemon.
  *
@@ -33,9 +32,8 @@ enum {
 
 #define UID_NOBODYS (UINT32_MAX - 1) /* selects the document for users who have no programs */
 
-/* The process sends frames, each a head followed by its content. Rows come first, and invalidate earlier documents. The
- * last frame says that the process has ended in an orderly way. */
-enum frame_type { FRAME_ROWS = 1, FRAME_DOCUMENT, FRAME_SPACE, FRAME_END };
+/* The process sends frames, each a head followed by its content. Rows come first, and invalidate earlier documents. */
+enum frame_type { FRAME_ROWS = 1, FRAME_DOCUMENT, FRAME_SPACE };
 struct frame {
 	uint32_t type, uid;
 	uint64_t len;
@@ -196,21 +194,21 @@ static void watch_once(struct tdm_state *state, uint64_t watch_ns, const char *d
 	tdm_leaks_free(leaks);
 }
 
-/* One watch, or a pause if there are too many buffers for one. */
+/* Runs until the daemon ends the process. */
 static void work(void *context, int fd)
 {
 	const struct tdm_leak_watch *watch = context;
 	const struct tdm_state_options options = { .ledger_dir = watch->dir, .with_ended = true, .keeps_gone = true };
 	struct tdm_state *state = tdm_state_new(&options);
-	uint64_t begun_ns = tdm_clock_ns();
-	const struct tdm_picture *picture = tdm_state_look(state, NULL);
-	send_space(picture, fd);
-	if (tdm_pages_buffers(picture) <= BUFFERS_MAX)
-		watch_once(state, watch->watch_ns, watch->dir, fd);
-	else
-		sleep_ns(tdm_max(period_of(watch->watch_ns), (tdm_clock_ns() - begun_ns) * SHARE));
-	tdm_state_free(state);
-	send_frame(fd, FRAME_END, 0, NULL, 0);
+	for (;;) {
+		uint64_t begun_ns = tdm_clock_ns();
+		const struct tdm_picture *picture = tdm_state_look(state, NULL);
+		send_space(picture, fd);
+		if (tdm_pages_buffers(picture) <= BUFFERS_MAX)
+			watch_once(state, watch->watch_ns, watch->dir, fd);
+		else
+			sleep_ns(tdm_max(period_of(watch->watch_ns), (tdm_clock_ns() - begun_ns) * SHARE));
+	}
 }
 
 /* ---- in the daemon ----------------------------------------------------------------------------------------------- */
@@ -236,8 +234,6 @@ static void take_frame(struct tdm_leak_watch *watch, const struct frame *frame, 
 	} else if (frame->type == FRAME_SPACE) {
 		watch->space_count = frame->len / sizeof *watch->spaces;
 		memcpy(watch->spaces, data, frame->len);
-	} else if (frame->type == FRAME_END) {
-		watch->is_done = true;
 	} else if (watch->document_count < sizeof watch->documents / sizeof *watch->documents) {
 		watch->document_uids[watch->document_count] = frame->uid;
 		tdm_buf_add(&watch->documents[watch->document_count++], data, frame->len);
@@ -252,38 +248,26 @@ static void stop(struct tdm_leak_watch *watch)
 	tdm_buf_clear(&watch->input);
 }
 
-static void start(struct tdm_leak_watch *watch)
-{
-	watch->begun_ns = tdm_clock_ns();
-	watch->is_done = false;
-	watch->runs = tdm_worker_start(&watch->worker, watch->loop, work, watch) == 0;
-}
-
 static void got(struct tdm_worker *worker, const char *data, size_t len)
 {
 	static const size_t items[] = { [FRAME_ROWS] = sizeof(struct tdm_metrics_leak),
 		[FRAME_DOCUMENT] = 1,
-		[FRAME_SPACE] = sizeof(struct tdm_leak_space),
-		[FRAME_END] = 1 },
+		[FRAME_SPACE] = sizeof(struct tdm_leak_space) },
 			    most[] = { [FRAME_ROWS] = TDM_LEAK_ROWS_MAX,
 				    [FRAME_DOCUMENT] = DOCUMENT_MAX,
-				    [FRAME_SPACE] = TDM_LEAK_DEVICES_MAX,
-				    [FRAME_END] = 0 };
+				    [FRAME_SPACE] = TDM_LEAK_DEVICES_MAX };
 	struct tdm_leak_watch *watch = tdm_loop_owner(worker, struct tdm_leak_watch, worker);
 	size_t at = 0;
 	tdm_buf_add(&watch->input, data, len);
 	if (len == 0) {
-		bool is_done = watch->is_done;
-		stop(watch); /* after a failure, a request restarts it */
-		if (is_done)
-			start(watch);
+		stop(watch); /* the next request restarts it */
 		return;
 	}
 	while (watch->input.len - at >= sizeof(struct frame)) {
 		struct frame frame;
 		memcpy(&frame, watch->input.data + at, sizeof frame);
 		/* The frame is not trusted, because the process has read untrusted ledgers. */
-		bool is_known = frame.type >= FRAME_ROWS && frame.type <= FRAME_END;
+		bool is_known = frame.type >= FRAME_ROWS && frame.type <= FRAME_SPACE;
 		size_t item = is_known ? items[frame.type] : 1;
 		if (!is_known || frame.len % item != 0 || frame.len / item > most[frame.type]) {
 			stop(watch);
@@ -318,7 +302,8 @@ void tdm_leak_watch_start(struct tdm_leak_watch *watch)
 	uint64_t now_ns = tdm_clock_ns();
 	if (watch->runs || (watch->begun_ns != 0 && now_ns - watch->begun_ns < RESTART_NS))
 		return;
-	start(watch);
+	watch->begun_ns = now_ns;
+	watch->runs = tdm_worker_start(&watch->worker, watch->loop, work, watch) == 0;
 }
 
 void tdm_leak_watch_add_space(const struct tdm_leak_watch *watch, const struct tdm_picture *picture)

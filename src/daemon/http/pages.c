@@ -562,45 +562,8 @@ static void make_findings(struct tdm_pages *pages, const struct tdm_request *req
 
 /* ---- metrics ----------------------------------------------------------------------------------------------------- */
 
-/* Calls a function where the server's data may be read. */
-static void ask_server(const struct tdm_pages *pages, void (*run)(void *context), void *context)
-{
-	if (pages->server == NULL)
-		return;
-	if (pages->server->errands.loop != NULL)
-		tdm_errands_run(&pages->server->errands, run, context);
-	else
-		run(context);
-}
-
-/* What the thread of the server's loop adds to an answer. */
-struct server_part {
-	const struct tdm_server *server;
-	const struct tdm_metrics_view *view;
-	struct tdm_metrics_text *text; /* receives its metrics */
-	struct tdm_buf *trouble;       /* receives what does not work */
-	uint64_t rounds, busy_ns;
-};
-
-static void add_server_metrics(void *context)
-{
-	struct server_part *part = context;
-	tdm_server_metrics(part->server, part->view, part->text);
-	if (part->server->loop != NULL) {
-		part->rounds = part->server->loop->rounds;
-		part->busy_ns = part->server->loop->busy_ns;
-	}
-}
-
-static void add_server_trouble(void *context)
-{
-	const struct server_part *part = context;
-	tdm_server_trouble(part->server, part->trouble);
-}
-
 /* The daemon's own metrics: cost, queues, refusals and losses. */
-static void write_own_metrics(struct tdm_pages *pages, const struct tdm_http_stats *http,
-	const struct server_part *part, struct tdm_metrics_text *text)
+static void write_own_metrics(struct tdm_pages *pages, const struct tdm_http_stats *http, struct tdm_metrics_text *text)
 {
 	static const char answers[] = "Answers by the class of their status.",
 			  refused[] = "HTTP connections and requests that were not served, by reason.";
@@ -630,8 +593,9 @@ static void write_own_metrics(struct tdm_pages *pages, const struct tdm_http_sta
 			pages->worker_cpu_ns },
 		{ "process_resident_memory_bytes", "", gauge,
 			"Memory of the daemon that is resident, shared memory included.", own.resident_bytes },
-		{ "tt_loop_rounds", "", counter, "Rounds of the daemon's loop.", part->rounds },
-		{ "tt_loop_busy_seconds", "", counter, "Time that the loop has spent on its rounds.", part->busy_ns },
+		{ "tt_loop_rounds", "", counter, "Rounds of the daemon's loop.", pages->loop->rounds },
+		{ "tt_loop_busy_seconds", "", counter, "Time that the loop has spent on its rounds.",
+			pages->loop->busy_ns },
 		{ "tt_picture_duration_seconds", "", gauge, "What the last look at all sources took.", pages->took_ns },
 		{ "tt_pictures", "", counter, "Looks at all sources.", pages->number },
 		{ "tt_scrape_duration_seconds", "", gauge, "What it took to write the metrics before these.",
@@ -645,7 +609,6 @@ static void write_own_metrics(struct tdm_pages *pages, const struct tdm_http_sta
 		{ "tt_http_refused", "reason=\"slow\"", counter, refused, http->slow },
 		{ "tt_http_refused", "reason=\"no_room\"", counter, refused, http->evicted },
 		{ "tt_http_refused", "reason=\"host\"", counter, refused, http->wrong_hosts },
-		{ "tt_http_refused", "reason=\"malformed\"", counter, refused, http->malformed },
 		{ "tt_http_refused", "reason=\"busy\"", counter, refused, pages->jobs_refused },
 		{ "tt_http_workers", "", gauge, "Processes that make long answers now.", pages->job_count },
 		{ "tt_events_readers", "", gauge, "Readers of the stream of events.", pages->sse.count },
@@ -676,13 +639,9 @@ static void make_metrics(struct tdm_pages *pages, const struct tdm_request *requ
 			pages->read_ns[s] != 0 ? begun_ns - tdm_min(pages->read_ns[s], begun_ns) : TDM_BYTES_UNKNOWN;
 	tdm_metrics_begin(&text, &page->text, is_open);
 	tdm_metrics_write(pages->metrics, &view, &text);
-	struct server_part part = { .server = pages->server,
-		.view = &view,
-		.text = &text,
-		.rounds = pages->loop->rounds,
-		.busy_ns = pages->loop->busy_ns };
-	ask_server(pages, add_server_metrics, &part);
-	write_own_metrics(pages, stats, &part, &text);
+	if (pages->server != NULL)
+		tdm_server_metrics(pages->server, &text);
+	write_own_metrics(pages, stats, &text);
 	tdm_metrics_end(&text);
 	page->type = tdm_metrics_content_type(is_open);
 	pages->scrape_ns = tdm_clock_ns() - begun_ns;
@@ -777,13 +736,8 @@ void tdm_pages_make(struct tdm_pages *pages, const struct tdm_request *request, 
 	} else if (strcmp(request->path, "/healthz") == 0) {
 		tdm_buf_puts(&page->text, "ok\n");
 	} else if (strcmp(request->path, "/readyz") == 0) {
-		if (pages->read[0].failed)
-			tdm_buf_puts(&page->text, "the ledgers cannot be listed\n");
-		struct server_part part = { .server = pages->server, .trouble = &page->text };
-		ask_server(pages, add_server_trouble, &part);
-		page->status = page->text.len == 0 ? OK : UNAVAILABLE;
-		if (page->status == OK)
-			tdm_buf_puts(&page->text, "ready\n");
+		page->status = !pages->read[0].failed ? OK : UNAVAILABLE; /* whether the ledgers could be read */
+		tdm_buf_puts(&page->text, page->status == OK ? "ready\n" : "the ledgers cannot be listed\n");
 	} else if (strcmp(request->path, "/") == 0) {
 		tdm_buf_puts(&page->text, "tidemarkd\n\n/metrics\n/healthz\n/readyz\n");
 		for (size_t i = 0; i < DOCUMENTS; i++)
@@ -814,7 +768,8 @@ int tdm_pages_new(struct tdm_loop *loop, const struct tdm_daemon_options *option
 	tdm_machine_read(&pages->machine, NULL);
 	pages->metrics = tdm_metrics_new(names, options->process_metrics, NULL);
 	pages->pulse = (struct tdm_timer){ .ready = pulse_ready };
-	tdm_loop_start(loop, &pages->pulse, 0); /* takes the first picture */
+	tdm_pages_look(pages);
+	tdm_loop_start(loop, &pages->pulse, PULSE_MS * TDM_NS_PER_MS);
 	*out = pages;
 	return 0;
 }

@@ -8,7 +8,6 @@
 #include "live/runtime/server_wire.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -163,7 +162,6 @@ static void client_free(struct tdm_client *client)
 	if (client->writer != NULL)
 		tdm_writer_free(client->writer);
 	struct tdm_client *last = clients->list[--clients->count];
-	tdm_map_done(&client->references);
 	tdm_map_take(&clients->by_process, key_of(client->pid, client->start));
 	if (last != client) {
 		clients->list[client->index] = last;
@@ -282,56 +280,6 @@ struct tdm_client *tdm_clients_get(struct tdm_clients *clients, int32_t pid, uin
 	return client != NULL || pid <= 0 ? client : client_new(clients, pid, uid, start);
 }
 
-/* ---- references -------------------------------------------------------------------------------------------------- */
-
-#define REFERENCES_KEY(count) (UINT64_C(1) << 32 | (count))
-
-uint32_t tdm_client_references(const struct tdm_client *client, uint32_t name)
-{
-	uint32_t count = name != 0 ? tdm_map_find(&client->references, name) : TDM_MAP_NONE;
-	return count != TDM_MAP_NONE ? count : 1;
-}
-
-/* The name of buffers with this many references, at least 2. 0 if there is none: `puts` makes it if there is room. */
-static uint32_t name_of_references(struct tdm_client *client, uint32_t count, bool puts)
-{
-	char text[32];
-	uint32_t name = tdm_map_find(&client->references, REFERENCES_KEY(count));
-	if (name != TDM_MAP_NONE)
-		return name;
-	size_t len = (size_t)snprintf(text, sizeof text, "ref_count=%u", count);
-	struct tdm_blobs *blobs = &client->writer->blobs;
-	name = puts ? tdm_blobs_put(blobs, TDM_BLOB_TEXT, text, len, NULL)
-		    : tdm_blobs_find(blobs, TDM_BLOB_TEXT, text, len);
-	if (name != 0) {
-		tdm_map_set(&client->references, name, count);
-		tdm_map_set(&client->references, REFERENCES_KEY(count), name);
-	}
-	return name;
-}
-
-/*
- * Reports a live or just released buffer once more, as it was in `old` but with this many references. 0, -ENOSPC or
- * another code.
- */
-static int put_references(
-	struct tdm_client *client, struct tdm_wdevice *device, const struct tdm_ledger_slot *old, uint32_t count)
-{
-	enum { REFERENCES_MAX = 1 << 16 };
-	uint32_t name = count > 1 && count <= REFERENCES_MAX ? name_of_references(client, count, true) : 0;
-	const struct tdm_report report = { .size = sizeof report,
-		.device = device->number,
-		.kind = old->kind,
-		.flags = old->flags,
-		.id = old->id,
-		.address = old->address,
-		.asked = old->asked,
-		.name = name != 0 || count == 1 ? name : old->name };
-	const struct tdm_report_extra extra = { .banks = old->banks, .bank_bytes = old->bank_bytes, .replaces = true };
-	int err = tdm_writer_alloc_cold(device, client->self, &report, &extra);
-	return err == 0 && count > 1 && name == 0 ? -ENOSPC : err;
-}
-
 /* Stores the paths of this user's ledgers. */
 static void note_ledger(void *context, const struct tdm_ledger_entry *entry)
 {
@@ -359,8 +307,6 @@ static void resume_one(struct tdm_clients *clients, const char *path, uint64_t e
 	for (unsigned type = 0; type < TDM_KERNEL_TYPES; type++)
 		client->names[type] = tdm_blobs_find(
 			&writer->blobs, TDM_BLOB_TEXT, tdm_kernel_types[type], strlen(tdm_kernel_types[type]));
-	for (uint32_t count = 2; name_of_references(client, count, false) != 0; count++)
-		continue;
 	sum_client(client, 1);
 	clients->counters.resumed++;
 	if (client->life.fd < 0 && tdm_proc_life_of(client->pid, client->start) == TDM_LIFE_ENDED)
@@ -466,86 +412,46 @@ tdm_inlined void count_change(const struct tdm_client *client, const struct tdm_
 	change->sum = add_to_sum(sum, change->kind, now.bytes - was->bytes, now.buffers - was->buffers);
 }
 
-/* The name of kernels of this type, an index into tdm_kernel_types; stored in the ledger if new. */
-static uint32_t name_of_type(struct tdm_client *client, uint32_t type)
-{
-	const char *text = tdm_kernel_types[type];
-	if (client->names[type] == 0)
-		client->names[type] = tdm_blobs_put(&client->writer->blobs, TDM_BLOB_TEXT, text, strlen(text), NULL);
-	return client->names[type];
-}
-
-/* The core as a range of cores. */
-static uint32_t range_of(struct tdm_client *client, const struct tdm_wire_place *place)
-{
-	const uint16_t range[] = { place->x, place->y, place->x, place->y };
-	return tdm_blobs_put(&client->writer->blobs, TDM_BLOB_RANGES, range, sizeof range, NULL);
-}
-
-/* Like tdm_client_alloc(), but counts no refusal. */
-static int try_alloc(struct tdm_client *client, int32_t number, enum tdm_kind kind, uint64_t id, uint64_t bytes,
+int tdm_client_alloc(struct tdm_client *client, int32_t number, enum tdm_kind kind, uint64_t id, uint64_t bytes,
 	uint32_t more, struct tdm_change *change)
 {
-	struct tdm_wdevice *device = NULL;
-	struct tdm_wire_place place;
-	bool is_core_write = more == TDM_CLIENT_CORE_WRITE && tdm_wire_place_of(id, &place);
-	bool has_references = (TDM_CLIENT_BUFFER_KINDS >> kind & 1) != 0;
-	bool is_typed = kind == TDM_KIND_KERNEL && !is_core_write;
-	uint32_t cores = kind == TDM_KIND_CB ? more : is_core_write;
-	struct tdm_ledger_slot old = { .birth = 0 };
+	struct tdm_clients *clients = client->all;
+	struct tdm_wdevice *device;
+	uint32_t cores = kind == TDM_KIND_CB ? more : 0, kernel_type = kind == TDM_KIND_KERNEL ? more : 0;
 	bool may_be_empty = kind == TDM_KIND_CB || kind == TDM_KIND_KERNEL;
 	int err = kind >= TDM_KIND_COUNT || bytes > SIZE_MAX_ASKED || (bytes == 0 && !may_be_empty)
 			  ? -EINVAL
 			  : have_device(client, number, &device);
 	if (err != 0)
-		return err;
+		return refuse(clients, err);
 	const struct tdm_held was = held_now(device, kind);
+	uint32_t *name = kind == TDM_KIND_KERNEL ? &client->names[kernel_type] : NULL;
+	if (name != NULL && *name == 0)
+		*name = tdm_blobs_put(&client->writer->blobs, TDM_BLOB_TEXT, tdm_kernel_types[kernel_type],
+			strlen(tdm_kernel_types[kernel_type]), NULL);
 	const struct tdm_report report = { .size = sizeof report,
 		.device = (uint32_t)number,
 		.kind = kind,
-		.flags = is_core_write || tdm_wire_is_address(kind, id, &client->is_counting) ? 0 : TDM_SLOT_NO_ADDRESS,
+		.flags = tdm_wire_is_address(kind, id, &client->is_counting) ? 0 : TDM_SLOT_NO_ADDRESS,
 		.id = id,
-		.address = is_core_write ? place.address : id,
+		.address = id,
 		.asked = bytes,
 		.holding = cores,
 		.cores = cores,
-		.name = is_typed ? name_of_type(client, more) : 0 };
-	const struct tdm_report_extra extra = { .banks = cores != 0 ? cores : 1,
-		.bank_bytes = bytes,
-		.ranges = is_core_write ? range_of(client, &place) : 0,
-		.replaces = has_references,
-		.old = has_references ? &old : NULL };
+		.name = name != NULL ? *name : 0 };
+	const struct tdm_report_extra extra = { .banks = cores != 0 ? cores : 1, .bank_bytes = bytes };
 	err = client->self != NULL
 		      ? tdm_writer_alloc(device, client->self, &report, &extra, tdm_writer_hint(device, kind, id))
 		      : tdm_writer_alloc_cold(device, NULL, &report, &extra);
 	if (err != 0)
-		return err;
-	*change = (struct tdm_change){ .kind = kind, .bytes = bytes, .references = 1 };
-	change->kernel_type = is_typed ? more : TDM_KERNEL_TYPES - 1;
+		return refuse(clients, err);
+	*change = (struct tdm_change){ .kind = kind, .bytes = bytes, .kernel_type = kernel_type };
 	change->has_replaced = device->now[kind]->buffers == was.buffers;
 	change->old_bytes = was.bytes + bytes - device->now[kind]->asked_bytes;
-	if (old.birth != 0) {
-		change->references = tdm_client_references(client, old.name) + 1;
-		err = put_references(client, device, &old, change->references);
-	}
-	if (err != 0)
-		return err;
 	count_change(client, device, change, &was);
-	client->all->counters.allocations++;
-	client->all->counters.replaced += change->has_replaced;
+	clients->counters.allocations++;
+	clients->counters.replaced += change->has_replaced;
 	return 0;
-}
-
-int tdm_client_alloc(struct tdm_client *client, int32_t number, enum tdm_kind kind, uint64_t id, uint64_t bytes,
-	uint32_t more, struct tdm_change *change)
-{
-	struct tdm_clients *clients = client->all;
-	int err = try_alloc(client, number, kind, id, bytes, more, change);
-	if (err == -ENOSPC && clients->make_room(clients->context)) {
-		client->retry = 0;
-		err = try_alloc(client, number, kind, id, bytes, more, change);
-	}
-	return err != 0 ? refuse(clients, err) : 0;
 }
 
 static int unknown_release(struct tdm_client *client, struct tdm_wdevice *device, uint32_t kinds, uint64_t id)
@@ -599,7 +505,7 @@ int tdm_client_free(struct tdm_client *client, int32_t number, uint32_t kinds, u
 		return unknown_release(client, device, kinds, id);
 	const struct tdm_held was = held_now(device, kind);
 	struct tdm_ledger_slot freed = { 0 };
-	bool wants_name = kind == TDM_KIND_KERNEL || client->references.count != 0;
+	bool wants_name = kind == TDM_KIND_KERNEL;
 	int err = wants_name || client->self == NULL ? tdm_writer_free_cold(device, client->self, kind, id, &freed)
 						     : tdm_writer_free_buffer(device, client->self, kind, id);
 	if (err == -ENOENT)
@@ -609,9 +515,6 @@ int tdm_client_free(struct tdm_client *client, int32_t number, uint32_t kinds, u
 	*change = (struct tdm_change){ .kind = kind, .is_ambiguous = is_ambiguous };
 	change->kernel_type = tdm_client_kernel_type(client, freed.name);
 	change->bytes = was.bytes - device->now[kind]->asked_bytes;
-	change->references = tdm_client_references(client, freed.name) - 1;
-	if (change->references != 0)
-		put_references(client, device, &freed, change->references);
 	count_change(client, device, change, &was);
 	clients->counters.releases++;
 	clients->counters.ambiguous += is_ambiguous;

@@ -26,14 +26,6 @@
 struct tdm_connection;
 struct tdm_clients;
 
-enum {
-	/* kinds of the runtime's buffers, whose references are counted */
-	TDM_CLIENT_BUFFER_KINDS = 1 << TDM_KIND_DRAM | 1 << TDM_KIND_L1 | 1 << TDM_KIND_SYSTEM |
-				  1 << TDM_KIND_L1_SMALL | 1 << TDM_KIND_TRACE,
-	/* kinds of writes to a single core */
-	TDM_CLIENT_CORE_KINDS = 1 << TDM_KIND_KERNEL | 1 << TDM_KIND_FIRMWARE | 1 << TDM_KIND_CONFIG,
-};
-
 /* The kernel types, numbered as in messages; in the ledger, a kernel's buffer is named after its type. */
 enum { TDM_KERNEL_TYPES = 4 };
 extern const char *const tdm_kernel_types[TDM_KERNEL_TYPES]; /* the last entry is for unknown numbers */
@@ -48,12 +40,9 @@ struct tdm_client {
 	bool is_over;                     /* its process has ended */
 	bool is_counting;                 /* its buffer ids are numbers, not addresses */
 	uint32_t retry;                   /* allocations to refuse before retrying to make the ledger */
-	int retry_err;                    /* why the ledger could not be made, -errno; 0 if it was made */
+	int retry_err;                    /* why the ledger could not be made, -errno */
 	uint32_t names[TDM_KERNEL_TYPES]; /* blob numbers of the kernel type names; 0 until they are stored */
-	/* In the ledger, a buffer with several references is named "ref_count=N". Maps the blob number of such a name
-	 * to N, and N with bit 32 set to the blob number. */
-	struct tdm_map references;
-	struct tdm_writer *writer; /* NULL before the first allocation */
+	struct tdm_writer *writer;        /* NULL before the first allocation */
 	struct tdm_wthread *self;
 	struct tdm_wdevice *latest; /* device of the latest report, or NULL */
 	uint32_t latest_sum;        /* index of that device in the sums */
@@ -75,7 +64,7 @@ struct tdm_server_counters {
 	_Atomic uint64_t quick_bytes; /* bytes read by the thread that answers questions */
 	uint64_t waits;               /* how often a client's replies had to wait for the client */
 	uint64_t allocations, releases;
-	uint64_t replaced; /* buffers allocated again while live: another reference, or (kernels, CBs) a new buffer */
+	uint64_t replaced; /* buffers allocated again while live; the old buffer counts as released */
 	uint64_t unknown;  /* releases of buffers that are not live */
 	/* releases of an id shared by buffers of several kinds; the newest buffer was released */
 	uint64_t ambiguous;
@@ -119,8 +108,6 @@ struct tdm_clients {
 	void (*ending)(void *context, struct tdm_client *client);
 	/* Called after `ending` if the process left buffers. No more reports can come. */
 	void (*left)(void *context, const struct tdm_client *client);
-	/* Called when a ledger cannot grow. Returns whether there is more room now. */
-	bool (*make_room)(void *context);
 	/* Called last, when that ledger is complete. */
 	void (*buried)(void *context, const char *path);
 	void *context;
@@ -154,8 +141,7 @@ struct tdm_change {
 	uint64_t bytes;     /* bytes of the buffer */
 	uint64_t old_bytes; /* bytes of the replaced buffer */
 	bool has_replaced;
-	uint32_t references; /* references after the message */
-	bool is_ambiguous;   /* buffers of several kinds had this id */
+	bool is_ambiguous; /* buffers of several kinds had this id */
 	unsigned kernel_type;
 	uint64_t sum; /* the kind's sum on this device, after the message */
 };
@@ -163,13 +149,8 @@ struct tdm_change {
 /*
  * Apply a client's reports. `kinds`: the kinds that a release may refer to. 0; -ENOENT: no such buffer; -ENODEV: the
  * device is refused; -EINVAL: an absurd size; -ENOSPC, -ENOMEM: no room; -ESRCH: the sender is unknown. All of these
- * results are counted. `more`: a kernel's type, or the number of cores of a circular buffer (0 if unknown), or
- * TDM_CLIENT_CORE_WRITE, else 0.
- *
- * A buffer that is allocated again while it is live keeps its size and gets another reference; it is released with its
- * last reference.
+ * results are counted. `more`: a kernel's type, or the number of cores of a circular buffer (0 if unknown), else 0.
  */
-#define TDM_CLIENT_CORE_WRITE UINT32_MAX /* a write to the core in the id */
 int tdm_client_alloc(struct tdm_client *client, int32_t device, enum tdm_kind kind, uint64_t id, uint64_t bytes,
 	uint32_t more, struct tdm_change *change);
 int tdm_client_free(struct tdm_client *client, int32_t device, uint32_t kinds, uint64_t id, struct tdm_change *change);
@@ -182,9 +163,6 @@ static inline unsigned tdm_client_kernel_type(const struct tdm_client *client, u
 		type++;
 	return type;
 }
-
-/* The references of a buffer with this name. */
-uint32_t tdm_client_references(const struct tdm_client *client, uint32_t name);
 
 /* To be called after a batch of reports: recreates a deleted ledger. */
 void tdm_client_settle(struct tdm_client *client);

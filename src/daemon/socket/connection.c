@@ -96,7 +96,7 @@ static void answer_question(struct tdm_connection *c, const struct tdm_wire_mess
 			.l1_small = bytes[TDM_KIND_L1_SMALL] + bytes[TDM_KIND_SYSTEM],
 			.trace = bytes[TDM_KIND_TRACE],
 			.cb = bytes[TDM_KIND_CB],
-			.kernel = bytes[TDM_KIND_KERNEL] + bytes[TDM_KIND_FIRMWARE] + bytes[TDM_KIND_CONFIG] };
+			.kernel = bytes[TDM_KIND_KERNEL] };
 	} else {
 		tdm_server_chip_reply(c->server, m->device, &what);
 	}
@@ -134,6 +134,11 @@ void tdm_connection_leave(struct tdm_connection *c)
 	c->client = NULL;
 }
 
+enum {
+	BUFFER_KINDS = 1 << TDM_KIND_DRAM | 1 << TDM_KIND_L1 | 1 << TDM_KIND_SYSTEM | 1 << TDM_KIND_L1_SMALL |
+		       1 << TDM_KIND_TRACE
+};
+
 /* Handles a report of a buffer. */
 static void report(struct tdm_connection *c, const struct tdm_wire_message *m)
 {
@@ -144,19 +149,13 @@ static void report(struct tdm_connection *c, const struct tdm_wire_message *m)
 	struct tdm_client *client = c->client;
 	unsigned kernel_type = m->buffer_type < TDM_KERNEL_TYPES ? m->buffer_type : TDM_KERNEL_TYPES - 1;
 	int err;
-	struct tdm_wire_place place;
-	bool has_place = tdm_wire_place_of(m->id, &place);
 	if (client == NULL) {
 		clients->counters.refused_nobody++;
 		err = -ESRCH;
-	} else if (m->type == TDM_WIRE_ALLOC && has_place && tdm_wire_kind(m->buffer_type) == TDM_KIND_L1) {
-		err = tdm_client_alloc(client, m->device, tdm_server_core_kind(c->server, m->device, place.address),
-			m->id, m->bytes, TDM_CLIENT_CORE_WRITE, &change);
 	} else if (m->type == TDM_WIRE_ALLOC) {
 		err = tdm_client_alloc(client, m->device, tdm_wire_kind(m->buffer_type), m->id, m->bytes, 0, &change);
 	} else if (m->type == TDM_WIRE_FREE) {
-		uint32_t kinds = TDM_CLIENT_BUFFER_KINDS | (has_place ? TDM_CLIENT_CORE_KINDS : 0);
-		err = tdm_client_free(client, m->device, kinds, m->id, &change);
+		err = tdm_client_free(client, m->device, BUFFER_KINDS, m->id, &change);
 	} else {
 		bool is_free = m->type == TDM_WIRE_CB_FREE || m->type == TDM_WIRE_KERNEL_UNLOAD;
 		bool is_cb = m->type == TDM_WIRE_CB_ALLOC || m->type == TDM_WIRE_CB_FREE;
@@ -237,24 +236,6 @@ static bool ask(struct tdm_connection *c, const uint8_t *bytes, size_t count, si
 	return true;
 }
 
-/* Logs what to do if these bytes, in which no message was found, look like those of another layout. */
-static void say_layout(const struct tdm_connection *c, const uint8_t *bytes, size_t count)
-{
-	enum { AT_PID = 20 }; /* in the four sizes */
-	int32_t pid = 0;
-	bool is_short = tdm_wire_is_short(bytes, count);
-	if (count >= AT_PID + sizeof pid)
-		memcpy(&pid, bytes + AT_PID, sizeof pid);
-	if (c->form != TDM_FORM_SIZES || c->wire.size != 0 || pid == c->peer.pid ||
-		(!is_short && !tdm_wire_is_helper(bytes, count)))
-		return;
-	tdm_server_log_line(&c->server->log,
-		"⚠ [PID %d] Its messages seem to have %s bytes, which cannot be told apart on this socket: start the "
-		"daemon "
-		"with %s FILE, and let the program connect to that file\n",
-		c->peer.pid, is_short ? "14, 17 or 21" : "32", is_short ? "--short-socket" : "--helper-socket");
-}
-
 /* Handles the complete messages in `bytes`; *at is the start of the first incomplete one. False: close the
  * connection. */
 static bool divide(struct tdm_connection *c, const uint8_t *bytes, size_t count, bool is_quiet, size_t *at)
@@ -283,7 +264,6 @@ static bool divide(struct tdm_connection *c, const uint8_t *bytes, size_t count,
 	if (is_good)
 		return true;
 	c->server->clients.counters.bad_streams++;
-	say_layout(c, bytes, count);
 	tdm_server_log_line(
 		&c->server->log, "⚠ [PID %d] Closing a connection: its bytes are not messages\n", c->peer.pid);
 	return false;
@@ -302,7 +282,6 @@ void tdm_connection_close(struct tdm_connection *c)
 	if (c->next != NULL)
 		c->next->prev = c->prev;
 	c->server->open--;
-	tdm_fair_of(&c->server->users, c->peer.uid)->wants--;
 	tdm_buf_done(&c->out);
 	free(c);
 }
@@ -480,8 +459,6 @@ bool tdm_connection_read(struct tdm_connection *c)
 		return connection_settle(c, true);
 	if (got <= 0) {
 		server->clients.counters.half_messages += got == 0 && c->held != 0;
-		if (got == 0 && c->held != 0)
-			say_layout(c, c->hold, c->held);
 		return connection_settle(c, false);
 	}
 	server->clients.counters.bytes += (uint64_t)got;
@@ -546,7 +523,6 @@ struct tdm_connection *tdm_connection_new(struct tdm_server *server, int fd, enu
 		server->first->prev = &c->next;
 	server->first = c;
 	server->open++;
-	tdm_fair_of(&server->users, c->peer.uid)->wants++;
 	server->clients.counters.connections++;
 	return c;
 }
@@ -609,32 +585,24 @@ void tdm_quick_free(struct tdm_quick *quick)
 	free(quick);
 }
 
-bool tdm_quick_take_one(struct tdm_quick *quick, struct tdm_connection *c)
-{
-	if (!c->is_quick)
-		return true;
-	pthread_mutex_lock(&quick->turn);
-	epoll_ctl(quick->epoll, EPOLL_CTL_DEL, c->watch.fd, NULL);
-	quick->takes++; /* last, so that a wait with the new number cannot return this connection */
-	pthread_mutex_unlock(&quick->turn);
-	pthread_mutex_lock(&quick->lock); /* the thread may already have returned the connection */
-	for (struct tdm_connection **at = &quick->returned; *at != NULL; at = &(*at)->returned_next)
-		if (*at == c) {
-			*at = c->returned_next;
-			break;
-		}
-	pthread_mutex_unlock(&quick->lock);
-	if (!returned(c))
-		return false;
-	tdm_connection_join(c);
-	return true;
-}
-
 void tdm_quick_take(struct tdm_quick *quick, const struct tdm_client *client)
 {
 	for (struct tdm_connection *c = quick->first, *next; c != NULL; c = next) {
 		next = c->quick_next;
-		if (c->peer.pid == client->pid && c->start == client->start)
-			tdm_quick_take_one(quick, c);
+		if (c->peer.pid != client->pid || c->start != client->start)
+			continue;
+		pthread_mutex_lock(&quick->turn);
+		epoll_ctl(quick->epoll, EPOLL_CTL_DEL, c->watch.fd, NULL);
+		quick->takes++; /* last, so that a wait with the new number cannot return this connection */
+		pthread_mutex_unlock(&quick->turn);
+		pthread_mutex_lock(&quick->lock); /* the thread may already have returned the connection */
+		for (struct tdm_connection **at = &quick->returned; *at != NULL; at = &(*at)->returned_next)
+			if (*at == c) {
+				*at = c->returned_next;
+				break;
+			}
+		pthread_mutex_unlock(&quick->lock);
+		if (returned(c))
+			tdm_connection_join(c);
 	}
 }

@@ -257,17 +257,12 @@ static void put_alloc(
 		return;
 	line = TDM_PUT(put_pid(TDM_PUT(line, "✓ "), pid), "Allocated ");
 	line = TDM_PUT(tdm_put_decimal(line, c->bytes), " bytes of ");
-	/* as the client calls it: firmware, kernels and launch messages are in L1 */
-	enum tdm_kind kind = (TDM_CLIENT_CORE_KINDS >> c->kind & 1) != 0 ? TDM_KIND_L1 : c->kind;
 	for (unsigned i = 0; i < KINDS; i++)
-		if (kinds[i].kind == kind)
+		if (kinds[i].kind == c->kind)
 			line = tdm_put_text(line, kinds[i].name, strlen(kinds[i].name));
 	line = TDM_PUT(line, " on device ");
 	line = TDM_PUT(tdm_put_decimal(line, (uint32_t)m->device), " (buffer_id=");
-	line = tdm_put_hex(line, m->id);
-	if (c->references > 1)
-		line = tdm_put_decimal(TDM_PUT(line, ", ref_count="), c->references);
-	tdm_server_log_end(log, TDM_PUT(line, ")\n"));
+	tdm_server_log_end(log, TDM_PUT(tdm_put_hex(line, m->id), ")\n"));
 }
 
 static void put_free(
@@ -279,12 +274,7 @@ static void put_free(
 	line = TDM_PUT(put_pid(TDM_PUT(line, "✗ "), pid), "Freed buffer ");
 	line = TDM_PUT(tdm_put_hex(line, m->id), " on device ");
 	line = TDM_PUT(tdm_put_decimal(line, (uint32_t)m->device), " (");
-	line = TDM_PUT(tdm_put_decimal(line, c->bytes), " bytes, ");
-	if (c->references != 0)
-		line = TDM_PUT(tdm_put_decimal(TDM_PUT(line, "ref_count="), c->references), " remaining)\n");
-	else
-		line = TDM_PUT(line, "FINAL)\n");
-	tdm_server_log_end(log, line);
+	tdm_server_log_end(log, TDM_PUT(tdm_put_decimal(line, c->bytes), " bytes, FINAL)\n"));
 }
 
 /* A line for a circular buffer or kernel, stating how the sum changed. */
@@ -398,7 +388,6 @@ static uint64_t count_all(const struct tdm_clients *clients, const struct tdm_de
 
 struct item {
 	uint64_t id, bytes;
-	uint32_t references;
 	int32_t pid;
 };
 
@@ -429,39 +418,14 @@ static void put_device(
 			for (uint32_t at = 0; left != 0 && listed < LISTED_MAX &&
 					      (slot = tdm_client_next(client, sum->number, &at, NULL)) != NULL;)
 				if (slot->kind == kind) {
-					items[listed++] = (struct item){ slot->id, slot->asked,
-						tdm_client_references(client, slot->name), client->pid };
+					items[listed++] = (struct item){ slot->id, slot->asked, client->pid };
 					left--;
 				}
 		}
 		qsort(items, listed, sizeof *items, by_id);
 		for (size_t k = 0; k < listed; k++)
-			tdm_buf_printf(out, "    - Buffer 0x%" PRIx64 ": %g KB (PID %d, ref_count=%u)\n", items[k].id,
-				(double)items[k].bytes / 1024.0, items[k].pid, items[k].references);
-	}
-}
-
-/* Writes a line for each device with other live memory: circular buffers, kernels, firmware, launch messages. */
-static void put_others(struct tdm_buf *out, const struct tdm_device_sum *const *sums, size_t count)
-{
-	static const struct {
-		uint8_t kind;
-		const char *name;
-	} others[] = { { TDM_KIND_CB, "circular buffers" }, { TDM_KIND_KERNEL, "kernels" },
-		{ TDM_KIND_FIRMWARE, "firmware images" }, { TDM_KIND_CONFIG, "launch messages" } };
-	for (size_t i = 0; i < count; i++) {
-		const char *before = ": ";
-		for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
-			uint64_t live = sums[i]->buffers[others[k].kind];
-			if (live == 0)
-				continue;
-			if (before[0] == ':')
-				tdm_buf_printf(out, "Also live on device %u", sums[i]->number);
-			tdm_buf_printf(out, "%s%" PRIu64 " %s (%g MB)", before, live, others[k].name,
-				megabytes(sums[i]->bytes[others[k].kind]));
-			before = ", ";
-		}
-		tdm_buf_puts(out, before[0] == ',' ? "\n" : "");
+			tdm_buf_printf(out, "    - Buffer 0x%" PRIx64 ": %g KB (PID %d, ref_count=1)\n", items[k].id,
+				(double)items[k].bytes / 1024.0, items[k].pid);
 	}
 }
 
@@ -474,21 +438,16 @@ static void put_remaining(struct tdm_buf *out, const struct tdm_clients *clients
 			  "║           REMAINING ALLOCATED BUFFERS                       ║\n"
 			  "╚══════════════════════════════════════════════════════════════╝\n");
 	tdm_buf_printf(out, "Total tracked allocations: %" PRIu64 "\n\n", all);
+	if (all == 0) {
+		tdm_buf_puts(out, "✓ No buffers remaining - perfect cleanup!\n");
+		return;
+	}
 	const struct tdm_device_sum **sums = sorted_sums(clients, &count);
-	struct tdm_buf others = { 0 };
-	put_others(&others, sums, count);
 	for (size_t i = 0; i < count; i++)
 		if (count_all(clients, sums[i]) != 0)
 			put_device(out, clients, sums[i], uid);
 	free(sums);
-	if (all == 0)
-		tdm_buf_puts(out, others.len == 0 ? "✓ No buffers remaining - perfect cleanup!\n"
-						  : "No buffers remaining, but not all memory is free:\n");
-	else
-		tdm_buf_printf(out, "\nTotal remaining buffers: %" PRIu64 "\n%s", all, others.len == 0 ? "\n" : "");
-	tdm_buf_add(out, others.data, others.len);
-	tdm_buf_puts(out, others.len != 0 ? "\n" : "");
-	tdm_buf_done(&others);
+	tdm_buf_printf(out, "\nTotal remaining buffers: %" PRIu64 "\n\n", all);
 }
 
 static void put_kernels(struct tdm_buf *out, const struct tdm_clients *clients, uint32_t uid)
@@ -558,9 +517,7 @@ static uint64_t count_messages(const struct tdm_server *server, const uint8_t *t
 static size_t count_server(const struct tdm_server *server, struct counted list[COUNTED_MAX])
 {
 	static const enum tdm_metric_type gauge = TDM_METRIC_GAUGE, counter = TDM_METRIC_COUNTER;
-	static const char messages[] = "Messages by type.", refused[] = "Messages that were refused, by reason.",
-			  removed[] = "Ledgers of ended processes that were removed, by reason.",
-			  failed[] = "Failed attempts to move a ledger to disk, by reason.";
+	static const char messages[] = "Messages by type.", refused[] = "Messages that were refused, by reason.";
 	static const uint8_t allocs[] = { TDM_WIRE_ALLOC, TDM_WIRE_CB_ALLOC, TDM_WIRE_KERNEL_LOAD, 0 },
 			     frees[] = { TDM_WIRE_FREE, TDM_WIRE_CB_FREE, TDM_WIRE_KERNEL_UNLOAD, 0 },
 			     queries[] = { TDM_WIRE_QUERY, TDM_WIRE_DEVICE_INFO_QUERY, 0 };
@@ -635,41 +592,16 @@ static size_t count_server(const struct tdm_server *server, struct counted list[
 		{ NULL, "tt_archive_ledgers", "", gauge, "Ledgers of ended processes that are kept on disk.",
 			archive.disk_count },
 		{ NULL, "tt_archive_bytes", "", gauge, "Disk space that these ledgers take.", archive.disk_bytes },
-		{ NULL, "tt_archive_waiting_ledgers", "", gauge,
-			"Ledgers of ended processes that are still where they were written.", archive.memory_count },
-		{ NULL, "tt_archive_removed_ledgers", "reason=\"limit\"", counter, removed, archive.removed },
-		{ "Ledgers removed: no room, and not movable", "tt_archive_removed_ledgers", "reason=\"no_room\"",
-			counter, removed, archive.dropped },
-		{ "Ledgers not moved: disk full", "tt_archive_failures", "reason=\"disk_full\"", counter, failed,
-			archive.no_disk },
-		{ NULL, "tt_archive_failures", "reason=\"other\"", counter, failed, archive.failed - archive.no_disk },
+		{ NULL, "tt_archive_removed_ledgers", "", counter,
+			"Ledgers of ended processes that were removed because of the limits.",
+			archive.removed + archive.dropped },
 	};
 	static_assert(sizeof all / sizeof *all <= COUNTED_MAX, "the list has room for all counters");
 	memcpy(list, all, sizeof all);
 	return sizeof all / sizeof *all;
 }
 
-/* What users have lost because a table is full. A reader who may not see every process sees only his own line. */
-static void write_left(struct tdm_metrics_text *text, const struct tdm_metrics_view *view,
-	const struct tdm_metric *family, const struct tdm_fair *users)
-{
-	struct tdm_buf labels = { 0 };
-	char user[64];
-	tdm_metrics_family(text, family->name, family->type, family->help);
-	for (size_t i = 0; i < users->count; i++) {
-		bool is_own = view->uid != TDM_UID_UNKNOWN && users->users[i].uid == view->uid;
-		if (users->users[i].left == 0 || !(view->sees_all || is_own))
-			continue;
-		tdm_user_name(users->users[i].uid, user, sizeof user);
-		tdm_buf_clear(&labels);
-		tdm_metrics_label(&labels, "user", user);
-		tdm_metrics_u64(text, labels.data, users->users[i].left);
-	}
-	tdm_buf_done(&labels);
-}
-
-void tdm_server_metrics(
-	const struct tdm_server *server, const struct tdm_metrics_view *view, struct tdm_metrics_text *text)
+void tdm_server_metrics(const struct tdm_server *server, struct tdm_metrics_text *text)
 {
 	struct counted list[COUNTED_MAX];
 	struct tdm_metric metrics[COUNTED_MAX];
@@ -678,26 +610,6 @@ void tdm_server_metrics(
 		metrics[i] =
 			(struct tdm_metric){ list[i].name, list[i].labels, list[i].type, list[i].help, list[i].value };
 	tdm_metrics_list(text, metrics, count);
-	static const struct tdm_metric families[] = {
-		{ "tt_server_left_out_connections", "", TDM_METRIC_COUNTER,
-			"Connections that were closed or refused for want of descriptors, by user.", 0 },
-		{ "tt_archive_left_out_ledgers", "", TDM_METRIC_COUNTER,
-			"Ledgers of ended processes that were removed for want of room, by user.", 0 },
-	};
-	write_left(text, view, &families[0], &server->users);
-	write_left(text, view, &families[1], tdm_archive_left(server->archive));
-}
-
-void tdm_server_trouble(const struct tdm_server *server, struct tdm_buf *out)
-{
-	const struct tdm_clients *clients = &server->clients;
-	int no_archive = tdm_archive_get_stats(server->archive).err, no_ledger = tdm_archive_room(clients->dir);
-	for (size_t i = 0; i < clients->count && no_ledger == 0; i++)
-		no_ledger = clients->list[i]->retry_err;
-	if (no_ledger != 0)
-		tdm_buf_printf(out, "new ledgers cannot be written: %s\n", strerror(-no_ledger));
-	if (no_archive != 0)
-		tdm_buf_printf(out, "ledgers of ended processes cannot be moved to disk: %s\n", strerror(-no_archive));
 }
 
 static void put_statistics(struct tdm_server *server, struct tdm_buf *out)

@@ -22,7 +22,7 @@
 
 /* ---- named sockets ---- */
 
-enum { BACKLOG = INT_MAX /* reduced to the system's maximum by Linux */, FIRST_FD = 3, FDS_MAX = 64 };
+enum { BACKLOG = 4096, FIRST_FD = 3, FDS_MAX = 64 };
 #define ORPHAN_NS (2 * TDM_NS_PER_S)
 
 #ifndef SO_PEERPIDFD
@@ -195,15 +195,6 @@ static uint64_t known(const struct tdm_card *card, enum tdm_card_field field)
 	return value != TDM_BYTES_UNKNOWN ? value : 0;
 }
 
-static struct tdm_l1_cuts cuts_of(const struct tdm_card *card)
-{
-	struct tdm_l1_cuts cuts = { .firmware = (uint32_t)tdm_min(known(card, TDM_CARD_MAP_END), UINT32_MAX) };
-	for (size_t i = 0; i < card->part_count; i++)
-		if (strcmp(card->parts[i].name, "mailbox") == 0)
-			cuts.mailbox = (uint32_t)(card->parts[i].address + card->parts[i].size);
-	return cuts;
-}
-
 /* Describes one of the driver's cards. Returns the card's chip count. */
 static uint64_t describe(const struct tdm_host_card *from, struct tdm_known_chip *chip)
 {
@@ -218,7 +209,6 @@ static uint64_t describe(const struct tdm_host_card *from, struct tdm_known_chip
 	uint64_t banks = known(&card, TDM_CARD_DRAM_BANKS), bank_size = known(&card, TDM_CARD_DRAM_BANK_SIZE);
 	uint64_t cores = known(&card, TDM_CARD_GRID_X) * known(&card, TDM_CARD_GRID_Y);
 	uint64_t l1_size = known(&card, TDM_CARD_L1_SIZE);
-	chip->cuts = cuts_of(&card);
 	chip->reply.arch = card.arch; /* messages use the numbers of enum tdm_arch */
 	chip->reply.dram_channels = (uint32_t)banks;
 	chip->reply.dram_per_channel = (uint32_t)tdm_min(bank_size, UINT32_MAX);
@@ -262,19 +252,6 @@ void tdm_server_chip_reply(struct tdm_server *server, int32_t device, struct tdm
 	reply->is_available = is_chip || (device == -1 && server->chip_count != 0);
 	reply->device_count = device == -1 ? (uint32_t)server->chip_count : 0;
 	pthread_mutex_unlock(&server->chips_lock);
-}
-
-enum tdm_kind tdm_server_core_kind(struct tdm_server *server, int32_t device, uint32_t address)
-{
-	struct tdm_l1_cuts cuts = { 0 };
-	pthread_mutex_lock(&server->chips_lock);
-	refresh(server);
-	if (device >= 0 && (size_t)device < server->chip_count)
-		cuts = server->chips[device].cuts;
-	pthread_mutex_unlock(&server->chips_lock);
-	if (cuts.firmware == 0)
-		cuts = server->usual_cuts;
-	return address < cuts.mailbox ? TDM_KIND_CONFIG : address < cuts.firmware ? TDM_KIND_FIRMWARE : TDM_KIND_KERNEL;
 }
 
 void tdm_server_chips_text(struct tdm_server *server, struct tdm_buf *out)
@@ -528,63 +505,17 @@ enum {
 
 /* ---- connections and processes ----------------------------------------------------------------------------------- */
 
-/*
- * There is no room for another connection, of this user: closes the newest connection of the user who has most. False
- * if that is the new connection itself.
- */
-static bool make_room(struct tdm_server *server, uint32_t uid)
+/* Descriptors have run out: accepts one connection and closes it, so that its client does not wait forever. */
+static bool refuse_one(struct tdm_server *server, int listener)
 {
-	struct tdm_fair *users = &server->users;
-	struct tdm_fair_user *most = tdm_fair_of(users, uid);
-	size_t self = (size_t)(most - users->users);
-	most->wants++;
-	tdm_fair_share(users, server->open, geteuid());
-	for (size_t i = 0; i < users->count; i++)
-		if (users->users[i].wants - users->users[i].may > most->wants - most->may)
-			most = &users->users[i];
-	users->users[self].wants--;
-	most->left++;
-	struct tdm_connection *c = most->uid != uid ? server->first : NULL; /* the newest is first */
-	while (c != NULL && (c->peer.uid != most->uid || c->is_ending))
-		c = c->next;
-	if (c != NULL && tdm_quick_take_one(server->quick, c))
-		tdm_connection_close(c);
-	return c != NULL;
-}
-
-/* Serves a new connection, or closes it if there is no room. */
-static void serve(struct tdm_listener *listener, int fd, bool is_full)
-{
-	struct tdm_server *server = listener->server;
-	struct ucred peer = { .uid = UINT32_MAX };
-	socklen_t len = sizeof peer;
-	if (is_full || fd >= server->first_reserved) {
-		(void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len);
-		is_full = !make_room(server, peer.uid);
-		int low = is_full ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0); /* the descriptor that is now free */
-		if (low >= 0) {
-			close(fd);
-			fd = low;
-		}
-	}
-	if (is_full || fd >= server->first_reserved || tdm_connection_new(server, fd, listener->form) == NULL) {
-		close(fd);
-		server->clients.counters.refused_connections++;
-	}
-}
-
-/* Descriptors have run out: accepts one connection all the same, so that its client does not wait forever. */
-static bool accept_one(struct tdm_listener *listener)
-{
-	struct tdm_server *server = listener->server;
 	int fd = -1;
 	if (server->spare_fd >= 0) {
 		close(server->spare_fd);
-		server->spare_fd = -1;
-		fd = accept4(listener->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 	}
 	if (fd >= 0)
-		serve(listener, fd, true);
+		close(fd);
+	server->clients.counters.refused_connections += fd >= 0;
 	server->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		server->loop->rest_ns = TIRED_NS; /* otherwise the loop would spin */
@@ -594,15 +525,19 @@ static bool accept_one(struct tdm_listener *listener)
 static void listener_ready(struct tdm_watch *watch)
 {
 	struct tdm_listener *listener = tdm_loop_owner(watch, struct tdm_listener, watch);
+	struct tdm_server *server = listener->server;
 	for (int i = 0; i < ACCEPTS; i++) {
 		int fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
 			continue;
-		if (fd < 0 && (errno == EMFILE || errno == ENFILE) && accept_one(listener))
+		if (fd < 0 && (errno == EMFILE || errno == ENFILE) && refuse_one(server, watch->fd))
 			continue;
 		if (fd < 0)
 			return;
-		serve(listener, fd, false);
+		if (fd >= server->first_reserved || tdm_connection_new(server, fd, listener->form) == NULL) {
+			close(fd);
+			server->clients.counters.refused_connections++;
+		}
 	}
 }
 
@@ -653,44 +588,16 @@ static void client_buried(void *context, const char *path)
 	tdm_loop_start(server->loop, &server->archiving, 0);
 }
 
-/* Logs once that ledgers cannot be archived, and once that some were lost for that reason. */
-static struct tdm_archive_stats say_archive(struct tdm_server *server)
-{
-	struct tdm_archive_stats stats = tdm_archive_get_stats(server->archive);
-	const char *place = tdm_archive_place(server->archive);
-	if (stats.err != 0 && !server->said_stuck)
-		tdm_server_log_line(&server->log,
-			"⚠ Ledgers of ended processes cannot be moved to %s: %s; they stay in %s while there is room\n",
-			place[0] != '\0' ? place : "disk", strerror(-stats.err), server->clients.dir);
-	if (stats.dropped != 0 && !server->said_dropped)
-		tdm_server_log_line(&server->log, "⚠ There is no room for the ledgers of ended processes, and they "
-						  "cannot be moved: the oldest are "
-						  "removed\n");
-	server->said_stuck = stats.err != 0;
-	server->said_dropped |= stats.dropped != 0;
-	return stats;
-}
-
 /* Moves ended clients' ledgers from memory to disk, a piece at a time, between rounds of the loop. */
 static void archive_piece(struct tdm_timer *timer)
 {
 	struct tdm_server *server = tdm_loop_owner(timer, struct tdm_server, archiving);
 	bool has_more = tdm_archive_step(server->archive, tdm_clock_real_ns(), PIECE);
-	struct tdm_archive_stats stats = say_archive(server);
+	struct tdm_archive_stats stats = tdm_archive_get_stats(server->archive);
 	if (has_more)
 		tdm_loop_start(server->loop, timer, NEXT_PIECE_NS);
-	else if (stats.memory_count + stats.disk_count + stats.waiting != 0 || stats.err != 0)
+	else if (stats.memory_count + stats.disk_count + stats.waiting != 0)
 		tdm_loop_start(server->loop, timer, LOOK_NS);
-}
-
-/* A client's ledger cannot grow: an ended client's ledger gives way. */
-static bool give_way(void *context)
-{
-	enum { ROOM_BYTES = 16 << 20 }; /* bytes to copy while clients wait */
-	struct tdm_server *server = context;
-	bool has_gone = tdm_archive_make_room(server->archive, tdm_clock_real_ns(), ROOM_BYTES);
-	say_archive(server);
-	return has_gone;
 }
 
 /* Finds the ledgers left by earlier daemons. */
@@ -709,7 +616,6 @@ static void start_archive(struct tdm_server *server)
 	server->archive = tdm_archive_new(&limits);
 	server->archiving = (struct tdm_timer){ .ready = archive_piece };
 	tdm_archive_find(server->archive);
-	server->clients.make_room = give_way;
 	tdm_loop_start(server->loop, &server->archiving, 0);
 }
 
@@ -786,16 +692,11 @@ int tdm_server_init(struct tdm_server *server, struct tdm_loop *loop, const stru
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= INT_MAX)
 		server->first_reserved = (int)(limit.rlim_cur - tdm_min(limit.rlim_cur / RESERVE_PART, RESERVE_MAX));
 	pthread_mutex_init(&server->chips_lock, NULL);
-	struct tdm_card usual;
-	struct tdm_diag diag;
-	if (tdm_card_init(&usual, tdm_str_of("n150"), NULL, &diag) == 0)
-		server->usual_cuts = cuts_of(&usual);
 	/* Ids for kernels that have none: above all clients' ids, and above those assigned by an earlier daemon, whose
 	 * kernels may be in the ledgers. */
 	server->nameless = UINT64_C(1) << 63 | tdm_clock_real_ns();
 	for (unsigned i = 0; i < TDM_FORM_COUNT; i++)
 		server->listeners[i].at.fd = -1;
-	int err = tdm_errands_init(&server->errands, loop);
 	tdm_server_log_init(&server->log, loop, STDOUT_FILENO);
 	tdm_clients_init(&server->clients, loop, options->dir);
 	server->bytes = tdm_alloc(TDM_WIRE_SIZE_MAX + TDM_CONNECTION_READ);
@@ -803,10 +704,7 @@ int tdm_server_init(struct tdm_server *server, struct tdm_loop *loop, const stru
 	server->clients.left = tdm_server_log_left;
 	server->clients.buried = client_buried;
 	server->clients.context = server;
-	if (err != 0)
-		fprintf(stderr, "tidemarkd: cannot start: %s\n", strerror(-err));
-	else
-		err = find_sockets(server);
+	int err = find_sockets(server);
 	if (err != 0)
 		return err;
 	/* Without this folder no ledger can be made. The folder may appear later, so this is only a warning. */
@@ -843,12 +741,10 @@ void tdm_server_done(struct tdm_server *server)
 		tdm_clients_done(&server->clients);
 	tdm_loop_stop(server->loop, &server->archiving);
 	tdm_archive_free(server->archive);
-	tdm_fair_done(&server->users);
 	free(server->chips);
 	pthread_mutex_destroy(&server->chips_lock);
 	tdm_loop_stop(server->loop, &server->statistics);
 	tdm_server_log_done(&server->log);
-	tdm_errands_done(&server->errands);
 	if (server->spare_fd >= 0)
 		close(server->spare_fd);
 	free(server->bytes);

@@ -23,7 +23,6 @@
 #include "daemon/socket/clients.h"
 #include "daemon/work/daemon.h"
 #include "daemon/work/loop.h"
-#include "ledger/read/fair.h"
 #include "live/runtime/server_wire.h"
 #include "view/metrics/metrics.h"
 
@@ -119,16 +118,10 @@ enum tdm_wire_form {
 	TDM_FORM_COUNT
 };
 
-/* Where parts of a core's L1 end: the mailbox, which has the launch messages, and the firmware. */
-struct tdm_l1_cuts {
-	uint32_t mailbox, firmware;
-};
-
 /* A chip in the driver's list, with sizes from the card tables. */
 struct tdm_known_chip {
 	char card[24];
 	bool is_remote;
-	struct tdm_l1_cuts cuts;
 	struct tdm_wire_reply reply; /* the reply about the chip; arch and sizes are 0 if the card is unknown */
 };
 
@@ -141,23 +134,19 @@ struct tdm_listener {
 
 struct tdm_server {
 	struct tdm_loop *loop;
-	struct tdm_errands errands; /* for the thread of HTTP: what the server knows belongs to the loop's thread */
 	const struct tdm_daemon_options *options;
 	struct tdm_server_log log;
 	struct tdm_clients clients;
 	struct tdm_archive *archive; /* archive for ended clients' ledgers */
 	struct tdm_timer archiving;
-	bool said_stuck, said_dropped; /* what has been logged about the archive */
-	struct tdm_known_chip *chips;  /* used by two threads */
+	struct tdm_known_chip *chips; /* used by two threads */
 	size_t chip_count;
 	uint64_t chips_ns; /* when the chips were last read; 0 before that */
 	pthread_mutex_t chips_lock;
-	struct tdm_l1_cuts usual_cuts; /* for devices that the driver does not list */
 	struct tdm_listener listeners[TDM_FORM_COUNT];
 	struct tdm_connection *first;
 	struct tdm_quick *quick; /* NULL if the loop answers all questions */
 	size_t open;             /* number of open connections */
-	struct tdm_fair users;   /* `wants`: open connections; `left`: those closed or refused for want of room */
 	/* a spare descriptor, closed in order to refuse a connection when descriptors have run out */
 	int spare_fd;
 	int first_reserved; /* descriptors from this number up are not used for connections */
@@ -229,9 +218,6 @@ struct tdm_quick *tdm_quick_new(struct tdm_server *server);
 /* Ends the thread and returns all connections to the loop. NULL is allowed. */
 void tdm_quick_free(struct tdm_quick *quick);
 
-/* Takes back a connection, if it belongs to the thread. False if it was closed. */
-bool tdm_quick_take_one(struct tdm_quick *quick, struct tdm_connection *connection);
-
 /* Takes back an ended process's connections, which may hold its last messages, and gives them to the client. */
 void tdm_quick_take(struct tdm_quick *quick, const struct tdm_client *client);
 
@@ -251,22 +237,14 @@ void tdm_server_say_left(struct tdm_server *server); /* ended processes' buffers
 /* Writes the answer to a question in words into the connection's `out`, or hands everything over to another daemon. */
 void tdm_server_answer(struct tdm_connection *connection, struct tdm_str question);
 
-/* Appends a line for each thing that does not work; nothing if all is well. */
-void tdm_server_trouble(const struct tdm_server *server, struct tdm_buf *out);
-
 /* Writes the counters as metrics. */
-void tdm_server_metrics(
-	const struct tdm_server *server, const struct tdm_metrics_view *view, struct tdm_metrics_text *text);
+void tdm_server_metrics(const struct tdm_server *server, struct tdm_metrics_text *text);
 
 /* ---- socket_server.c --------------------------------------------------------------------------------------------- */
 
 /* Fills in the reply to a question about a device, or (-1) about the number of devices. Reads the driver's list
  * again if the last reading is old. */
 void tdm_server_chip_reply(struct tdm_server *server, int32_t device, struct tdm_wire_reply *reply);
-
-/* The kind of memory at an address in a core's L1 below its buffers: launch messages and arguments, firmware, or
- * kernels. If the device is unknown, a Wormhole is assumed. */
-enum tdm_kind tdm_server_core_kind(struct tdm_server *server, int32_t device, uint32_t address);
 
 /* Writes the lines about devices when the daemon starts. */
 void tdm_server_chips_text(struct tdm_server *server, struct tdm_buf *out);

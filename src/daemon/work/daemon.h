@@ -1,7 +1,7 @@
 /*
  * The daemon: serves instrumented programs on a socket, writes a ledger for each (clients.h), and answers over HTTP
- * (http.h). The clients have a loop in the first thread, HTTP has a loop in a thread of its own, and another thread
- * answers connections that only ask questions (connection.c).
+ * (http.h). Everything runs in one loop and one thread, except that a second thread answers connections that only ask
+ * questions (connection.c).
  */
 #ifndef TDM_DAEMON_DAEMON_H
 #define TDM_DAEMON_DAEMON_H

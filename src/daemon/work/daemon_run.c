@@ -6,12 +6,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -20,13 +18,8 @@ enum { CANNOT_START = 2 }; /* the same exit code as in all commands */
 struct daemon {
 	struct tdm_loop loop;
 	struct tdm_server server;
-	/* HTTP has a thread of its own, because a picture of many ledgers may take long: */
-	struct tdm_loop http_loop;
 	struct tdm_state *state; /* the state shown over HTTP */
 	struct tdm_http *http;
-	struct tdm_watch http_end; /* ends the thread */
-	pthread_t http_thread;
-	bool has_thread;
 };
 
 static void got_signal(void *context, int number)
@@ -42,68 +35,6 @@ static void got_signal(void *context, int number)
 		tdm_server_drain(&daemon->server);
 		tdm_loop_finish(&daemon->loop);
 	}
-}
-
-/* ---- the thread of HTTP ---- */
-
-static void end_ready(struct tdm_watch *watch)
-{
-	tdm_loop_end(&tdm_loop_owner(watch, struct daemon, http_end)->http_loop);
-}
-
-static void *run_http(void *context)
-{
-	struct daemon *daemon = context;
-	pthread_setname_np(pthread_self(), "http");
-	tdm_loop_run(&daemon->http_loop);
-	return NULL;
-}
-
-/* 0, or a negative code after a message. */
-static int start_http(struct daemon *daemon, const struct tdm_daemon_options *options)
-{
-	daemon->http_end = (struct tdm_watch){
-		.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .events = EPOLLIN, .ready = end_ready
-	};
-	int err = tdm_loop_init(&daemon->http_loop);
-	if (err == 0)
-		err = daemon->http_end.fd < 0 ? -errno : tdm_loop_add(&daemon->http_loop, &daemon->http_end);
-	if (err != 0) {
-		fprintf(stderr, "tidemarkd: cannot start HTTP: %s\n", strerror(-err));
-		return err;
-	}
-	daemon->state = tdm_state_new(&(struct tdm_state_options){ .ledger_dir = options->dir });
-	err = tdm_http_start(&daemon->http_loop, options, daemon->state, &daemon->server, &daemon->http);
-	if (err != 0)
-		return err;
-	err = -pthread_create(&daemon->http_thread, NULL, run_http, daemon);
-	daemon->has_thread = err == 0;
-	if (err != 0) {
-		fprintf(stderr, "tidemarkd: cannot start HTTP: %s\n", strerror(-err));
-		tdm_http_stop(daemon->http);
-		daemon->http = NULL;
-	}
-	return err;
-}
-
-/* Waits until the thread has ended. Call it after the loop of the clients has ended. */
-static void end_http_thread(struct daemon *daemon)
-{
-	const uint64_t one = 1;
-	tdm_errands_end(&daemon->server.errands); /* it may be waiting for that loop */
-	if (!daemon->has_thread)
-		return;
-	(void)!write(daemon->http_end.fd, &one, sizeof one);
-	pthread_join(daemon->http_thread, NULL);
-}
-
-static void stop_http(struct daemon *daemon)
-{
-	tdm_http_stop(daemon->http);
-	tdm_state_free(daemon->state);
-	if (daemon->http_end.fd >= 0)
-		close(daemon->http_end.fd);
-	tdm_loop_done(&daemon->http_loop);
 }
 
 static void say_hello(struct daemon *daemon)
@@ -170,33 +101,9 @@ static void tell_ready(int ready, int err)
 	dup2(STDOUT_FILENO, STDERR_FILENO);
 }
 
-/* Raises the descriptor limit: each connection needs a descriptor, and so does each process with buffers. Then checks
- * that there are enough to start with. 0 or -errno, after a message. */
-static int have_descriptors(void)
-{
-	enum { MAX = 1 << 20, NEEDED = 32 };
-	struct rlimit limit;
-	int fds[NEEDED], count = 0, err = 0;
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = tdm_min(limit.rlim_max, MAX);
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-	while (count < NEEDED && (fds[count] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) >= 0)
-		count++;
-	if (count < NEEDED && errno == EMFILE)
-		err = -EMFILE;
-	for (int i = 0; i < count; i++)
-		close(fds[i]);
-	if (err != 0)
-		fprintf(stderr,
-			"tidemarkd: cannot start: %d descriptors are left, and it needs %d; raise the limit of open "
-			"files (ulimit -n, or LimitNOFILE= of the unit)\n",
-			count, NEEDED);
-	return err;
-}
-
 int tdm_daemon_run(const struct tdm_daemon_options *options)
 {
+	enum { DESCRIPTORS_MAX = 1 << 20 };
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
 	const char *names[] = { options->socket != NULL ? options->socket : TDM_WIRE_SOCKET, options->short_socket,
 		options->helper_socket, options->no_http ? NULL : options->http_socket };
@@ -206,13 +113,17 @@ int tdm_daemon_run(const struct tdm_daemon_options *options)
 				fprintf(stderr, "tidemarkd: two sockets have the name '%s'\n", names[i]);
 				return -EINVAL;
 			}
-	int ready = -1, err = have_descriptors();
-	if (err != 0)
-		return err;
 	struct daemon *daemon = tdm_zalloc(1, sizeof *daemon);
 	struct tdm_server *server = &daemon->server;
+	struct rlimit limit;
 	sigset_t set;
+	int ready = -1, err = 0;
 	const char *failed = NULL;
+	/* Raises the descriptor limit: each connection needs a descriptor, and so does each process with buffers. */
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = tdm_min(limit.rlim_max, DESCRIPTORS_MAX);
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
 	if (options->daemonize)
 		err = go_to_background(options->log, &ready, &failed);
 	if (err == 0)
@@ -232,10 +143,10 @@ int tdm_daemon_run(const struct tdm_daemon_options *options)
 		free(daemon);
 		return err;
 	}
-	daemon->http_loop.epoll = daemon->http_loop.signals.fd = daemon->http_end.fd = -1;
 	err = tdm_server_init(server, &daemon->loop, options);
 	if (err == 0 && !options->no_http) {
-		err = start_http(daemon, options);
+		daemon->state = tdm_state_new(&(struct tdm_state_options){ .ledger_dir = options->dir });
+		err = tdm_http_start(&daemon->loop, options, daemon->state, server, &daemon->http);
 		if (options->replace) /* not fatal: clients that were taken over must not be lost */
 			err = 0;
 	}
@@ -243,9 +154,6 @@ int tdm_daemon_run(const struct tdm_daemon_options *options)
 	if (err == 0) {
 		say_hello(daemon);
 		err = tdm_loop_run(&daemon->loop);
-		if (err != 0)
-			fprintf(stderr, "tidemarkd: cannot wait for events: %s\n", strerror(-err));
-		end_http_thread(daemon);
 		if (!server->is_given) {
 			tdm_server_dump_statistics(server);
 			tdm_server_dump(server);
@@ -254,7 +162,8 @@ int tdm_daemon_run(const struct tdm_daemon_options *options)
 		tdm_server_log_line(&server->log, "🛑 Allocation Server stopped%s\n",
 			server->is_given ? ": another one has taken over" : "");
 	}
-	stop_http(daemon);
+	tdm_http_stop(daemon->http);
+	tdm_state_free(daemon->state);
 	tdm_server_done(server);
 	tdm_loop_done(&daemon->loop);
 	free(daemon);

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -157,64 +156,6 @@ void tdm_loop_finish(struct tdm_loop *loop)
 	enum { LAST_ROUNDS = 64 };
 	if (loop->last_rounds == 0)
 		loop->last_rounds = LAST_ROUNDS;
-}
-
-/* ---- errands ---- */
-
-static void errand_called(struct tdm_watch *watch)
-{
-	struct tdm_errands *errands = tdm_loop_owner(watch, struct tdm_errands, call);
-	uint64_t times;
-	(void)!read(watch->fd, &times, sizeof times);
-	pthread_mutex_lock(&errands->lock);
-	if (errands->run != NULL)
-		errands->run(errands->context);
-	errands->run = NULL;
-	pthread_cond_signal(&errands->done);
-	pthread_mutex_unlock(&errands->lock);
-}
-
-int tdm_errands_init(struct tdm_errands *errands, struct tdm_loop *loop)
-{
-	*errands = (struct tdm_errands){ .loop = loop,
-		.call = { .fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .events = EPOLLIN, .ready = errand_called } };
-	pthread_mutex_init(&errands->lock, NULL);
-	pthread_cond_init(&errands->done, NULL);
-	return errands->call.fd < 0 ? -errno : tdm_loop_add(loop, &errands->call);
-}
-
-bool tdm_errands_run(struct tdm_errands *errands, void (*run)(void *context), void *context)
-{
-	const uint64_t one = 1;
-	pthread_mutex_lock(&errands->lock);
-	errands->run = run;
-	errands->context = context;
-	if (!errands->is_over)
-		(void)!write(errands->call.fd, &one, sizeof one);
-	while (errands->run != NULL && !errands->is_over)
-		pthread_cond_wait(&errands->done, &errands->lock);
-	bool is_done = errands->run == NULL;
-	errands->run = NULL;
-	pthread_mutex_unlock(&errands->lock);
-	return is_done;
-}
-
-void tdm_errands_end(struct tdm_errands *errands)
-{
-	pthread_mutex_lock(&errands->lock);
-	errands->is_over = true;
-	pthread_cond_signal(&errands->done);
-	pthread_mutex_unlock(&errands->lock);
-}
-
-void tdm_errands_done(struct tdm_errands *errands)
-{
-	if (errands->call.fd >= 0) {
-		tdm_loop_remove(errands->loop, &errands->call);
-		close(errands->call.fd);
-	}
-	pthread_cond_destroy(&errands->done);
-	pthread_mutex_destroy(&errands->lock);
 }
 
 /* ---- processes that work for the loop ---- */

@@ -1,7 +1,7 @@
 /*
- * A loop: descriptors, timers and signals, in one thread. The daemon has one for its clients and another one for HTTP;
- * connection.c uses a thread without a loop for questions. A round waits for ready descriptors, calls their watches,
- * then the timers that are due. Signals arrive on a descriptor (signalfd).
+ * The daemon's one loop: descriptors, timers and signals, in one thread; connection.c uses another thread for
+ * questions. A round waits for ready descriptors, calls their watches, then the timers that are due. Signals arrive on
+ * a descriptor (signalfd).
  *
  * A watch or timer is embedded in its owner, which tdm_loop_owner() finds. A callback may add and remove any watch,
  * including its own. A removed watch is not called again in the same round.
@@ -9,7 +9,6 @@
 #ifndef TDM_DAEMON_LOOP_H
 #define TDM_DAEMON_LOOP_H
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,28 +72,6 @@ int tdm_loop_run(struct tdm_loop *loop);
 void tdm_loop_end(struct tdm_loop *loop); /* ends immediately */
 /* Ends when idle, or after a few rounds, so that earlier messages and exits are handled first. */
 void tdm_loop_finish(struct tdm_loop *loop);
-
-/*
- * Lets other threads have something done in a loop's thread, between two of its watches, and wait for it. So data that
- * belongs to the loop needs no locks.
- */
-struct tdm_errands {
-	struct tdm_loop *loop;
-	struct tdm_watch call; /* wakes the loop */
-	pthread_mutex_t lock;  /* guards what follows */
-	pthread_cond_t done;
-	void (*run)(void *context); /* NULL if there is nothing to do */
-	void *context;
-	bool is_over; /* the loop does nothing any more */
-};
-
-/* 0 or -errno. tdm_errands_end() lets all waiting threads go; after that, nothing is done. */
-int tdm_errands_init(struct tdm_errands *errands, struct tdm_loop *loop);
-void tdm_errands_end(struct tdm_errands *errands);
-void tdm_errands_done(struct tdm_errands *errands); /* when no other thread uses it any more */
-
-/* Has `run` called in the loop's thread. Returns false if the loop has ended. Called by one thread at a time. */
-bool tdm_errands_run(struct tdm_errands *errands, void (*run)(void *context), void *context);
 
 /*
  * Work that would block the loop for too long. A separate process does the work and writes the result into a pipe. The

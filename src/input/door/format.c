@@ -123,8 +123,8 @@ int tdm_intake_open(struct tdm_intake *r, const char *path)
 	if (err == 0 && tdm_input_is_folder(r->input)) {
 		char *inside = tdm_printed("%s/db.sqlite", path);
 		tdm_input_close(r->input);
-		err = tdm_input_open_found(inside, &r->input);
-		err = err == -ENOENT || err == TDM_ESPECIAL ? -EISDIR : err; /* not a report */
+		err = tdm_input_open(inside, &r->input);
+		err = err == -ENOENT ? -EISDIR : err;
 		free(inside);
 	}
 	if (err == 0)
@@ -210,14 +210,13 @@ struct walk {
 	void *to;
 	struct tdm_walk_rest *rest;
 	struct tdm_buf path;
-	dev_t device;     /* file system of the first folder */
 	uint64_t entries; /* entries visited */
 };
 
-static int refuse(struct walk *w, const char *why)
+static int refuse(struct walk *w, int error)
 {
 	struct tdm_diag diag = { .file = w->path.data };
-	tdm_diag_set(&diag, 0, 0, 0, "cannot be read: %s", why);
+	tdm_diag_set(&diag, -error, 0, 0, "cannot be read: %s", tdm_err_text(-error));
 	return w->visit(w->to, -1, NULL, w->path.data, &diag);
 }
 
@@ -254,18 +253,18 @@ static int walk_entry(struct walk *w, int folder, const char *name, int depth)
 {
 	struct stat st;
 	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-		return refuse(w, tdm_err_text(-errno));
+		return refuse(w, errno);
 	if (S_ISREG(st.st_mode))
 		return w->visit(w->to, folder, name, w->path.data, NULL);
 	w->rest->links += S_ISLNK(st.st_mode);
 	if (!S_ISDIR(st.st_mode))
 		return 0;
-	if (depth == FOLDER_DEPTH || st.st_dev != w->device) {
+	if (depth == FOLDER_DEPTH) {
 		w->rest->unvisited++;
 		return 0;
 	}
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_DIRECTORY | O_NOFOLLOW);
-	return fd < 0 ? refuse(w, tdm_err_text(-errno)) : walk_folder(w, fd, depth + 1);
+	return fd < 0 ? refuse(w, errno) : walk_folder(w, fd, depth + 1);
 }
 
 /* Takes ownership of the descriptor. */
@@ -274,9 +273,9 @@ static int walk_folder(struct walk *w, int fd, int depth)
 	DIR *dir = fdopendir(fd);
 	size_t count, path_len = w->path.len;
 	if (dir == NULL) {
-		const char *why = tdm_err_text(-errno);
+		int error = errno;
 		close(fd);
-		return refuse(w, why);
+		return refuse(w, error);
 	}
 	char **names = list_names(w, dir, &count);
 	int err = 0;
@@ -298,15 +297,10 @@ int tdm_folder_walk(const char *path, struct tdm_walk_rest *rest,
 	void *to)
 {
 	struct walk w = { .visit = visit, .to = to, .rest = rest };
-	struct stat st;
 	*rest = (struct tdm_walk_rest){ 0 };
 	tdm_buf_puts(&w.path, path);
-	bool is_kernels = tdm_folder_is_kernels(path);
-	int fd = is_kernels ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
-	w.device = fd >= 0 && fstat(fd, &st) == 0 ? st.st_dev : 0;
-	int err = fd >= 0      ? walk_folder(&w, fd, 0)
-		  : is_kernels ? refuse(&w, "proc, sys and dev are not searched")
-			       : refuse(&w, tdm_err_text(-errno));
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+	int err = fd >= 0 ? walk_folder(&w, fd, 0) : refuse(&w, errno);
 	tdm_buf_done(&w.path);
 	return err;
 }

@@ -100,9 +100,8 @@ bool tdm_intake_end(const struct tdm_intake *reading);
 /*
  * ---- folders ----
  *
- * Walks through a folder and its subfolders on the same file system in name order, up to a limited depth and number of
- * entries. Symbolic links are not followed, so there are no loops; they are counted, as are folders not visited. proc,
- * sys and dev are refused. Calls `visit` for each regular
+ * Walks through a folder and its subfolders in name order, up to a limited depth and number of entries. Symbolic links
+ * are not followed, so there are no loops; they are counted, as are folders not visited. Calls `visit` for each regular
  * file, with its name in the open folder and its path; and for each unreadable folder, with the reason and the path. A
  * negative code from `visit` ends the walk and is returned; else 0.
  */

@@ -316,41 +316,23 @@ static struct tdm_input *input_new(const char *name)
 	return in;
 }
 
-/* Takes ownership of the descriptor, which is negative if opening failed. */
-static int open_descriptor(const char *path, int fd, bool only_regular, struct tdm_input **input)
+int tdm_input_open(const char *path, struct tdm_input **input)
 {
 	struct tdm_input *in = input_new(path);
-	int err = fd < 0 ? -errno : 0;
+	bool is_stdin = strcmp(path, "-") == 0;
 	*input = NULL;
-	in->fd = fd;
-	if (err == 0 && fstat(fd, &in->st) != 0)
-		err = -errno;
-	else if (err == 0 && only_regular && !S_ISREG(in->st.st_mode))
-		err = TDM_ESPECIAL;
-	if (err != 0) {
+	in->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (in->fd < 0 || fstat(in->fd, &in->st) != 0) {
+		int err = -errno;
 		tdm_input_close(in);
 		return err;
 	}
+	if (is_stdin)
+		in->name = "standard input";
 	if (S_ISREG(in->st.st_mode))
 		in->start = lseek(in->fd, 0, SEEK_CUR);
 	*input = in;
 	return 0;
-}
-
-int tdm_input_open(const char *path, struct tdm_input **input)
-{
-	if (strcmp(path, "-") != 0)
-		return open_descriptor(path, open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), false, input);
-	int err = open_descriptor(path, STDIN_FILENO, false, input);
-	if (err == 0)
-		(*input)->name = "standard input";
-	return err;
-}
-
-int tdm_input_open_found(const char *path, struct tdm_input **input)
-{
-	/* Opening a FIFO without O_NONBLOCK waits for a writer. */
-	return open_descriptor(path, open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), true, input);
 }
 
 struct tdm_input *tdm_input_memory(const char *name, const char *data, size_t len)

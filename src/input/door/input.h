@@ -22,8 +22,6 @@ struct tdm_input;
 
 /* 0 or -errno. A folder can be opened but not read. */
 int tdm_input_open(const char *path, struct tdm_input **input);
-/* Opens a file that the user did not name, such as one in a folder: TDM_ESPECIAL unless it is a regular file. */
-int tdm_input_open_found(const char *path, struct tdm_input **input);
 /* Reads from memory, which must outlive the input; `name` is used in messages. */
 struct tdm_input *tdm_input_memory(const char *name, const char *data, size_t len);
 void tdm_input_close(struct tdm_input *input); /* NULL is allowed */

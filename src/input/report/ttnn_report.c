@@ -146,7 +146,7 @@ static int open_wal(struct reading *r, struct tdm_input **wal)
 	struct stat st;
 	if (!path_beside(r->input, "-wal", path) || stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
 		return 0;
-	int err = tdm_input_open_found(path, wal);
+	int err = tdm_input_open(path, wal);
 	return err == 0 ? 0
 			: tdm_diag_set(r->diag, err, 0, 0,
 				  "its journal, with -wal at the end of its name, cannot be read: %s",

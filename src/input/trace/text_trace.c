@@ -20,8 +20,6 @@ struct text_trace {
 	uint64_t next_id;
 	bool is_device; /* which of the two forms; valid once the description has been read */
 	bool described;
-	struct tdm_core_range *ranges; /* of the last buffer */
-	size_t range_count, range_cap;
 };
 
 /* One line, read word by word. The first error is kept, and no words are returned after it. */
@@ -159,123 +157,13 @@ static void read_alloc(struct text_trace *t, struct words *w, bool is_fixed, str
 		read_direction(w, false, event);
 }
 
-/* ---- buffers of a device ---- */
-
-/* Takes a number below 65,536, which is followed by `separator`, off the beginning of *left. */
-static bool take_coordinate(struct tdm_str *left, char separator, uint16_t *value)
-{
-	size_t len = 0;
-	uint64_t number;
-	while (len < left->len && left->ptr[len] >= '0' && left->ptr[len] <= '9')
-		len++;
-	if (tdm_str_parse_u64((struct tdm_str){ left->ptr, len }, &number) != 0 || number > UINT16_MAX ||
-		(separator != '\0' && (len == left->len || left->ptr[len] != separator)))
-		return false;
-	*value = (uint16_t)number;
-	*left = tdm_str_from(*left, len + (separator != '\0'));
-	return true;
-}
-
-/* Takes "x0,y0-x1,y1", or "x,y" for one core, off the beginning of *left. */
-static bool take_range(struct tdm_str *left, struct tdm_core_range *range)
-{
-	if (!take_coordinate(left, ',', &range->x0) || !take_coordinate(left, '\0', &range->y0))
-		return false;
-	range->x1 = range->x0;
-	range->y1 = range->y0;
-	if (left->len == 0 || left->ptr[0] != '-')
-		return true;
-	*left = tdm_str_from(*left, 1);
-	return take_coordinate(left, ',', &range->x1) && take_coordinate(left, '\0', &range->y1) &&
-	       tdm_core_range_is_valid(range);
-}
-
-static bool overlap(const struct tdm_core_range *a, const struct tdm_core_range *b)
-{
-	return a->x0 <= b->x1 && b->x0 <= a->x1 && a->y0 <= b->y1 && b->y0 <= a->y1;
-}
-
-/* Reads ranges joined by '+', which must not overlap, and sets *cores to the number of their cores. */
-static void read_grid(struct text_trace *t, struct words *w, struct tdm_str word, uint64_t *cores)
-{
-	struct tdm_str left = word;
-	for (bool more = true; more;) {
-		struct tdm_core_range range;
-		bool is_good = t->range_count < TDM_RANGES_MAX && take_range(&left, &range);
-		for (size_t i = 0; is_good && i < t->range_count; i++)
-			is_good = !overlap(&range, &t->ranges[i]);
-		more = left.len != 0 && left.ptr[0] == '+';
-		if (!is_good || (left.len != 0 && !more)) {
-			expected(w, word, "ranges of cores that do not overlap, like 0,0-3,1+5,5");
-			return;
-		}
-		left = tdm_str_from(left, more);
-		tdm_grow(&t->ranges, &t->range_cap, t->range_count + 1, sizeof *t->ranges);
-		t->ranges[t->range_count++] = range;
-		*cores += ((uint64_t)range.x1 - range.x0 + 1) * ((uint64_t)range.y1 - range.y0 + 1);
-	}
-}
-
-/* The words of a buffer after its kind: numbers first, and words without a value last. */
-enum field { SIZE, PAGE, CORES, ON, BOTTOM_UP, GRID, ORDER, PER_CORE, FIELDS };
-static const char *const fields[FIELDS] = {
-	"size=", "page=", "cores=", "on=", "bottom_up=", "grid=", "order=", "percore"
-};
-
-static void read_field(
-	struct text_trace *t, struct words *w, struct tdm_str word, enum field field, struct tdm_event *event)
-{
-	struct tdm_str value = tdm_str_from(word, strlen(fields[field]));
-	uint64_t number = field <= BOTTOM_UP ? parse_number(w, value, "a number after '='") : 0, cores = 0;
-	bool is_good = true;
-	switch (field) {
-	case SIZE:
-		event->size = number;
-		break;
-	case PAGE:
-		event->page_size = number;
-		break;
-	case CORES:
-		is_good = number != 0 && number <= UINT32_MAX;
-		event->cores = (uint32_t)number;
-		break;
-	case ON:
-		is_good = number <= UINT32_MAX;
-		event->device = (uint32_t)number;
-		event->flags |= TDM_EVENT_BARE;
-		break;
-	case BOTTOM_UP:
-		is_good = number <= 1;
-		event->flags |= number != 0 ? TDM_EVENT_BOTTOM_UP : TDM_EVENT_TOP_DOWN;
-		break;
-	case GRID:
-		read_grid(t, w, value, &cores);
-		is_good = cores <= UINT32_MAX;
-		event->cores = (uint32_t)cores;
-		event->ranges = t->ranges;
-		event->range_count = (uint32_t)t->range_count;
-		break;
-	case ORDER:
-		is_good = tdm_str_is(value, "col") || tdm_str_is(value, "row");
-		event->flags |= tdm_str_is(value, "col") ? TDM_EVENT_COLUMNS : 0;
-		break;
-	default:
-		is_good = value.len == 0;
-		event->flags |= TDM_EVENT_PER_CORE;
-		break;
-	}
-	if (!is_good)
-		expected(w, word,
-			field == CORES       ? "a number of cores from 1 on"
-			: field == ORDER     ? "order=row or order=col"
-			: field == BOTTOM_UP ? "bottom_up=0 or bottom_up=1"
-			: field == PER_CORE  ? "percore"
-					     : "a smaller number");
-}
-
-/* Reads "buffer NAME KIND size=1024 page=64 cores=8 DIRECTION", with the fields in any order. */
+/* Reads "buffer NAME KIND size=1024 page=64 cores=8 DIRECTION", with the sizes in any order. */
 static void read_buffer(struct text_trace *t, struct words *w, struct tdm_event *event)
 {
+	uint64_t cores = 0;
+	enum { SIZE = 1, PAGE = 2, CORES = 4, PAIRS = 3 };
+	static const char *const keys[PAIRS] = { "size=", "page=", "cores=" };
+	uint64_t *const values[PAIRS] = { &event->size, &event->page_size, &cores };
 	enum tdm_kind kind;
 	unsigned seen = 0;
 	read_new_name(t, w, event);
@@ -284,34 +172,31 @@ static void read_buffer(struct text_trace *t, struct words *w, struct tdm_event 
 		expected(w, word, "dram, l1, l1_small or trace");
 	else
 		event->kind = (uint8_t)kind;
-	t->range_count = 0;
 	const char *before = w->at;
 	for (; (word = next_word(w)).len != 0; before = w->at) {
-		unsigned i = 0;
+		size_t i = 0;
 		if (tdm_str_is(word, "bottom") || tdm_str_is(word, "top"))
 			break;
-		while (i < FIELDS && !tdm_str_begins(word, fields[i]))
+		while (i < PAIRS && !tdm_str_begins(word, keys[i]))
 			i++;
-		if (i == FIELDS) {
-			expected(w, word, "size=, page=, cores= or another field, 'bottom' or 'top'");
+		if (i == PAIRS) {
+			expected(w, word, "size=, page=, cores=, 'bottom' or 'top'");
 			return;
 		}
+		*values[i] = parse_number(w, tdm_str_from(word, strlen(keys[i])), "a number after '='");
 		if ((seen & 1U << i) != 0)
-			expected(w, word, "every field once");
-		if ((i == CORES && (seen & 1U << GRID) != 0) || (i == GRID && (seen & 1U << CORES) != 0))
-			expected(w, word, "either cores= or grid=");
-		read_field(t, w, word, (enum field)i, event);
+			expected(w, word, "size=, page= and cores= once each");
+		if (1U << i == CORES && (cores == 0 || cores > UINT32_MAX))
+			expected(w, word, "a number of cores from 1 on");
 		seen |= 1U << i;
 	}
 	w->at = before; /* put the word back: it is the direction, or the end of the line */
-	if ((seen & 1U << SIZE) == 0)
+	if ((seen & SIZE) == 0)
 		expected(w, next_word(w), "size=BYTES");
-	if ((seen & 1U << PAGE) == 0)
+	if ((seen & PAGE) == 0)
 		event->page_size = event->size; /* one page */
-	if ((seen & 1U << BOTTOM_UP) != 0)
-		end_of_line(w); /* the direction is already given */
-	else
-		read_direction(w, true, event);
+	event->cores = (uint32_t)cores;
+	read_direction(w, true, event);
 }
 
 static void read_description(struct text_trace *t, struct words *w, struct tdm_str verb, struct tdm_event *event)
@@ -413,7 +298,6 @@ static void text_trace_close(struct tdm_source *source)
 	struct text_trace *t = (struct text_trace *)source;
 	tdm_lines_done(&t->lines);
 	tdm_names_done(&t->names);
-	free(t->ranges);
 	free(t);
 }
 

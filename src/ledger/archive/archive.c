@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -196,15 +195,6 @@ static void copy_end(struct copy *copy)
 	copy->from = copy->to = copy->folder = -1;
 }
 
-/* The bytes of a ledger that are in use: the file may be much longer. */
-static uint64_t used_size(int fd, uint64_t length)
-{
-	struct tdm_ledger_header header;
-	bool is_known = pread(fd, &header, sizeof header, 0) == (ssize_t)sizeof header &&
-			header.magic == TDM_LEDGER_MAGIC && header.file_size >= sizeof header;
-	return is_known ? tdm_min(header.file_size, length) : length;
-}
-
 /* Begins to move one of this user's ledgers into the user's folder in `state_dir`, which is made if necessary. 0 or
  * -errno. */
 static int copy_begin(struct copy *copy, const char *path, const char *state_dir, uint64_t ended_ns)
@@ -222,7 +212,7 @@ static int copy_begin(struct copy *copy, const char *path, const char *state_dir
 		  : !S_ISREG(st.st_mode) || st.st_uid != geteuid() ? -EPERM
 								   : 0;
 	copy->inode = err == 0 ? st.st_ino : 0;
-	copy->size = err == 0 ? used_size(copy->from, (uint64_t)st.st_size) : 0;
+	copy->size = err == 0 ? (uint64_t)st.st_size : 0;
 	if (err == 0)
 		err = make_dirs(state_dir);
 	if (err == 0) {
@@ -322,7 +312,6 @@ struct entry {
 	char *path;
 	uint64_t bytes;
 	uint64_t ended_ns; /* when its client ended; real-time clock */
-	uint32_t uid;      /* the client's user */
 };
 
 /* The ledgers in one place, oldest first. */
@@ -337,10 +326,8 @@ struct tdm_archive {
 	char state_dir[TDM_LEDGER_PATH_MAX];
 	int state_err; /* 0, or why there is no place on disk for the ledgers */
 	struct place memory, disk;
-	struct tdm_fair users, left; /* scratch; and whose ledgers were removed because a place was full */
 	struct copy copy;
 	bool is_copying;      /* the oldest ledger in memory is being copied */
-	bool wants_room;      /* the oldest ledger in memory must leave now */
 	uint64_t retry_ns;    /* when to retry a move; real-time clock */
 	struct place waiting; /* ledgers without a writer whose clients are still running */
 	size_t looked;        /* number of waiting ledgers checked in this round */
@@ -393,22 +380,19 @@ void tdm_archive_free(struct tdm_archive *archive)
 	place_done(&archive->memory);
 	place_done(&archive->disk);
 	place_done(&archive->waiting);
-	tdm_fair_done(&archive->users);
-	tdm_fair_done(&archive->left);
 	free(archive);
 }
 
 /* Inserts an entry, sorted by when its client ended, but not before the first `fixed` entries: an entry being copied
  * stays first. */
-static void place_add(struct place *place, const struct entry *entry, size_t fixed)
+static void place_add(struct place *place, const char *path, uint64_t bytes, uint64_t ended_ns, size_t fixed)
 {
 	tdm_grow(&place->list, &place->cap, place->count + 1, sizeof *place->list);
 	size_t at = place->count++;
-	for (; at > fixed && place->list[at - 1].ended_ns > entry->ended_ns; at--)
+	for (; at > fixed && place->list[at - 1].ended_ns > ended_ns; at--)
 		place->list[at] = place->list[at - 1];
-	place->list[at] = *entry;
-	place->list[at].path = tdm_strdup(entry->path);
-	place->bytes = tdm_plus(place->bytes, entry->bytes);
+	place->list[at] = (struct entry){ tdm_strdup(path), bytes, ended_ns };
+	place->bytes = tdm_plus(place->bytes, bytes);
 }
 
 static void place_drop(struct place *place, size_t i)
@@ -442,7 +426,7 @@ static bool client_has_ended(const struct tdm_ledger *ledger)
  * Like judge(), for a ledger that cannot be read: its name identifies the process. If its header says that a program
  * wrote it for itself, the ledger is not archived.
  */
-static int judge_damaged(const char *path, struct entry *entry)
+static int judge_damaged(const char *path, uint64_t *ended_ns)
 {
 	struct tdm_ledger_header header = { 0 };
 	struct tdm_ledger_name name;
@@ -459,21 +443,19 @@ static int judge_damaged(const char *path, struct entry *entry)
 	bool has_flags = got >= (ssize_t)offsetof(struct tdm_ledger_header, comm) && header.magic == TDM_LEDGER_MAGIC;
 	if (!tdm_ledger_parse_name(path, &name) || (has_flags && (header.flags & TDM_LEDGER_ON_BEHALF) == 0))
 		return -EINVAL;
-	entry->ended_ns = (uint64_t)st.st_mtim.tv_sec * TDM_NS_PER_S + (uint64_t)st.st_mtim.tv_nsec;
-	entry->uid = has_flags ? header.uid : UINT32_MAX;
+	*ended_ns = (uint64_t)st.st_mtim.tv_sec * TDM_NS_PER_S + (uint64_t)st.st_mtim.tv_nsec;
 	return process_has_ended(name.pid, name.start) ? 0 : -EBUSY;
 }
 
-/* Checks that a ledger may be archived, and sets when its client ended, and its user. *live: whether it is worth
- * keeping. 0 or -errno. */
-static int judge(const char *path, struct entry *entry, bool *live)
+/* Checks that a ledger may be archived. *live: whether it is worth keeping. 0 or -errno. */
+static int judge(const char *path, uint64_t *ended_ns, bool *live)
 {
 	struct tdm_ledger *ledger;
 	struct tdm_diag diag = { 0 };
 	int err = tdm_ledger_open(path, &ledger, &diag);
 	*live = true;
 	if (err == TDM_ECORRUPT || err == TDM_EVERSION)
-		return judge_damaged(path, entry);
+		return judge_damaged(path, ended_ns);
 	if (err != 0)
 		return err;
 	if ((tdm_ledger_header(ledger)->flags & TDM_LEDGER_ON_BEHALF) == 0)
@@ -486,8 +468,7 @@ static int judge(const char *path, struct entry *entry, bool *live)
 	for (size_t d = 0; d < tdm_ledger_device_count(ledger); d++)
 		for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
 			*live |= tdm_ledger_device(ledger, d)->counts[k].buffers != 0;
-	entry->ended_ns = tdm_ledger_noted(ledger).realtime_ns;
-	entry->uid = tdm_ledger_header(ledger)->uid;
+	*ended_ns = tdm_ledger_noted(ledger).realtime_ns;
 	tdm_ledger_close(ledger);
 	return err;
 }
@@ -495,12 +476,12 @@ static int judge(const char *path, struct entry *entry, bool *live)
 int tdm_archive_add(struct tdm_archive *archive, const char *path)
 {
 	struct stat st;
-	struct entry entry = { .path = (char *)(uintptr_t)path };
+	uint64_t ended_ns = 0;
 	bool is_live;
 	for (size_t i = 0; i < archive->memory.count; i++)
 		if (strcmp(archive->memory.list[i].path, path) == 0)
 			return 0;
-	int err = judge(path, &entry, &is_live);
+	int err = judge(path, &ended_ns, &is_live);
 	if (err == -EAGAIN) /* its writer ended while setting up the ledger */
 		return tdm_ledger_reap(path);
 	if (err != 0)
@@ -509,69 +490,8 @@ int tdm_archive_add(struct tdm_archive *archive, const char *path)
 		return unlink(path) == 0 ? 0 : -errno;
 	if (lstat(path, &st) != 0)
 		return -errno;
-	entry.bytes = (uint64_t)st.st_blocks * 512;
-	place_add(&archive->memory, &entry, archive->is_copying);
+	place_add(&archive->memory, path, (uint64_t)st.st_blocks * 512, ended_ns, archive->is_copying);
 	return 0;
-}
-
-/* Room. */
-
-enum {
-	ROOM_PART = 32,         /* part of the file system to keep free for running programs, */
-	ROOM_LEAST = 256 << 10, /* within these bounds */
-	ROOM_MOST = 16 << 20,
-	SCARCE_PART = 8, /* with more than this part free, a ledger that cannot grow has another reason */
-};
-
-/* Whether less of a directory's file system is free than this part of it. False if that is unknown. */
-static bool has_less_than(const char *dir, uint64_t part, uint64_t least, uint64_t most)
-{
-	struct statvfs fs;
-	if (statvfs(tdm_ledger_dir(dir), &fs) != 0 || fs.f_blocks == 0) /* 0: a file system without a limit */
-		return false;
-	uint64_t wanted = tdm_min(tdm_max(tdm_times(fs.f_blocks, fs.f_frsize) / part, least), most);
-	return tdm_times(fs.f_bavail, fs.f_frsize) < wanted || (fs.f_files != 0 && fs.f_favail == 0);
-}
-
-static bool is_tight(const struct tdm_archive *archive)
-{
-	return has_less_than(archive->options.dir, ROOM_PART, ROOM_LEAST, ROOM_MOST);
-}
-
-int tdm_archive_room(const char *dir)
-{
-	enum { LEDGER = 64 << 10 }; /* more than a small ledger takes */
-	struct stat st;
-	dir = tdm_ledger_dir(dir);
-	if (stat(dir, &st) != 0)
-		return -errno;
-	if (!S_ISDIR(st.st_mode))
-		return -ENOTDIR;
-	if (faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) != 0)
-		return -errno;
-	return has_less_than(dir, 1, 0, LEDGER) ? -ENOSPC : 0;
-}
-
-/* Whether ledgers could be moved: 0, or why not. Looks at the state directory, or at the folder in which it will be
- * made. */
-static int look_at_place(const struct tdm_archive *archive)
-{
-	char path[TDM_LEDGER_PATH_MAX];
-	struct stat st;
-	if (archive->state_err != 0)
-		return archive->state_err;
-	strcpy(path, archive->state_dir);
-	while (stat(path, &st) != 0 && errno == ENOENT) {
-		char *slash = strrchr(path, '/');
-		if (slash == NULL)
-			return 0; /* in the working directory, as in tests */
-		*(slash == path ? slash + 1 : slash) = '\0';
-	}
-	if (stat(path, &st) != 0)
-		return -errno;
-	if (!S_ISDIR(st.st_mode))
-		return -ENOTDIR;
-	return faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0 ? 0 : -errno;
 }
 
 /* Finding. */
@@ -586,18 +506,7 @@ static void find_in_memory(void *context, const struct tdm_ledger_entry *entry)
 {
 	struct tdm_archive *archive = context;
 	if (is_ours(entry) && tdm_archive_add(archive, entry->path) == -EBUSY && check_path(entry->path, false) == 0)
-		place_add(&archive->waiting, &(struct entry){ .path = (char *)(uintptr_t)entry->path }, 0);
-}
-
-/* The user of the client for whom a ledger was written; UINT32_MAX if that cannot be read. */
-static uint32_t user_of(const char *path)
-{
-	struct tdm_ledger_header header = { 0 };
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	ssize_t got = fd >= 0 ? pread(fd, &header, sizeof header, 0) : -1;
-	if (fd >= 0)
-		close(fd);
-	return got == (ssize_t)sizeof header && header.magic == TDM_LEDGER_MAGIC ? header.uid : UINT32_MAX;
+		place_add(&archive->waiting, entry->path, 0, 0, 0);
 }
 
 static void find_on_disk(void *context, const struct tdm_ledger_entry *entry)
@@ -605,12 +514,8 @@ static void find_on_disk(void *context, const struct tdm_ledger_entry *entry)
 	struct tdm_archive *archive = context;
 	struct stat st;
 	if (is_ours(entry) && lstat(entry->path, &st) == 0 && S_ISREG(st.st_mode))
-		place_add(&archive->disk,
-			&(struct entry){ .path = (char *)(uintptr_t)entry->path,
-				.bytes = (uint64_t)st.st_blocks * 512,
-				.ended_ns = (uint64_t)st.st_mtim.tv_sec * TDM_NS_PER_S + (uint64_t)st.st_mtim.tv_nsec,
-				.uid = user_of(entry->path) },
-			0);
+		place_add(&archive->disk, entry->path, (uint64_t)st.st_blocks * 512,
+			(uint64_t)st.st_mtim.tv_sec * TDM_NS_PER_S + (uint64_t)st.st_mtim.tv_nsec, 0);
 }
 
 int tdm_archive_find(struct tdm_archive *archive)
@@ -618,7 +523,6 @@ int tdm_archive_find(struct tdm_archive *archive)
 	struct stat st;
 	int err = tdm_ledger_list(
 		&(struct tdm_ledger_search){ .dir = archive->options.dir, .each = find_in_memory, .context = archive });
-	archive->stats.err = look_at_place(archive);
 	if (archive->state_err != 0 || stat(archive->state_dir, &st) != 0)
 		return err; /* nothing has been archived yet */
 	/* Removes the unfinished copies of a daemon that was killed. */
@@ -656,52 +560,22 @@ static bool is_due(const struct place *place, const struct tdm_archive_limits *l
 	return is_full(place, limits) || (limits->age_ns != UINT64_MAX && age_ns > limits->age_ns);
 }
 
-/*
- * If a place is full, moves the oldest ledger of the user who has most there to the front. Root and this user keep an
- * eighth of the place.
- */
-static void put_first(struct tdm_archive *archive, struct place *place, const struct tdm_archive_limits *limits)
-{
-	struct tdm_fair *users = &archive->users;
-	bool by_count = place->count > limits->count;
-	uint64_t room = by_count ? limits->count : limits->bytes, most = 0;
-	uint32_t uid = place->list[0].uid;
-	tdm_fair_clear(users);
-	for (size_t i = 0; i < place->count; i++)
-		tdm_fair_of(users, place->list[i].uid)->wants += by_count ? 1 : place->list[i].bytes;
-	tdm_fair_share(users, room, geteuid());
-	for (size_t i = 0; i < users->count; i++)
-		if (users->users[i].wants - users->users[i].may > most) {
-			most = users->users[i].wants - users->users[i].may;
-			uid = users->users[i].uid;
-		}
-	size_t at = 0;
-	while (place->list[at].uid != uid)
-		at++;
-	struct entry entry = place->list[at];
-	memmove(place->list + 1, place->list, at * sizeof entry);
-	place->list[0] = entry;
-}
-
-/* Handles a failure to move the oldest ledger in memory. The ledger stays while there is room. True if there is more to
- * do. */
+/* Handles a failure to move the oldest ledger in memory. The ledger is removed anyway if memory is full. True if
+ * there is more to do. */
 static bool note_failure(struct tdm_archive *archive, int err, uint64_t real_ns)
 {
+	archive->stats.failed++;
+	archive->stats.err = err;
 	if (err == -ENOENT && access(archive->memory.list[0].path, F_OK) != 0) { /* another process has removed it */
 		place_drop(&archive->memory, 0);
 		return true;
 	}
-	archive->stats.failed++;
-	archive->stats.no_disk += err == -ENOSPC || err == -EDQUOT;
-	archive->stats.err = err;
 	archive->retry_ns = real_ns + RETRY_NS;
-	if (!archive->wants_room && !is_due(&archive->memory, &archive->options.disk, real_ns) && !is_tight(archive))
+	if (!is_full(&archive->memory, &archive->options.memory))
 		return false;
 	unlink(archive->memory.list[0].path);
-	tdm_fair_of(&archive->left, archive->memory.list[0].uid)->left++;
 	place_drop(&archive->memory, 0);
 	archive->stats.dropped++;
-	archive->wants_room = false;
 	return true;
 }
 
@@ -719,9 +593,8 @@ static bool end_copying(struct tdm_archive *archive, int err, uint64_t real_ns)
 	uint64_t size = lstat(archive->copy.path, &st) == 0 ? (uint64_t)st.st_blocks * 512 : oldest->bytes;
 	archive->stats.moved++;
 	archive->stats.err = 0;
-	archive->wants_room = false;
 	/* If there is no memory for the entry, the file stays, and the next daemon will find it. */
-	place_add(&archive->disk, &(struct entry){ archive->copy.path, size, oldest->ended_ns, oldest->uid }, 0);
+	place_add(&archive->disk, archive->copy.path, size, oldest->ended_ns, 0);
 	place_drop(&archive->memory, 0);
 	return true;
 }
@@ -744,20 +617,6 @@ static bool look_at_one(struct tdm_archive *archive, uint64_t real_ns)
 	return true;
 }
 
-/* Whether the oldest ledger in memory is to leave. After a failure, the next attempt is made some time later, unless
- * the ledger may not stay that long. */
-static bool must_move(const struct tdm_archive *archive, uint64_t real_ns)
-{
-	const struct place *memory = &archive->memory;
-	const struct tdm_archive_options *options = &archive->options;
-	if (memory->count == 0)
-		return false;
-	if (archive->wants_room || is_tight(archive))
-		return true;
-	return is_due(memory, &options->memory, real_ns) &&
-	       (real_ns >= archive->retry_ns || is_due(memory, &options->disk, real_ns));
-}
-
 bool tdm_archive_step(struct tdm_archive *archive, uint64_t real_ns, size_t bytes)
 {
 	const struct tdm_archive_options *options = &archive->options;
@@ -771,18 +630,13 @@ bool tdm_archive_step(struct tdm_archive *archive, uint64_t real_ns, size_t byte
 		return (got >= 0 && copy->at < copy->size) || end_copying(archive, got < 0 ? (int)got : 0, real_ns);
 	}
 	if (is_due(&archive->disk, &options->disk, real_ns)) {
-		bool is_crowded = is_full(&archive->disk, &options->disk);
-		if (is_crowded)
-			put_first(archive, &archive->disk, &options->disk);
-		tdm_fair_of(&archive->left, archive->disk.list[0].uid)->left += is_crowded;
 		unlink(archive->disk.list[0].path);
 		place_drop(&archive->disk, 0);
 		archive->stats.removed++;
 		return true;
 	}
-	if (must_move(archive, real_ns)) {
-		if (is_full(&archive->memory, &options->memory))
-			put_first(archive, &archive->memory, &options->memory);
+	bool is_waiting = real_ns < archive->retry_ns && !is_full(&archive->memory, &options->memory);
+	if (is_due(&archive->memory, &options->memory, real_ns) && !is_waiting) {
 		const struct entry *oldest = &archive->memory.list[0];
 		int copy_err = archive->state_err;
 		if (copy_err == 0)
@@ -792,27 +646,7 @@ bool tdm_archive_step(struct tdm_archive *archive, uint64_t real_ns, size_t byte
 		archive->is_copying = true;
 		return true;
 	}
-	if (archive->stats.err != 0 && real_ns >= archive->retry_ns)
-		archive->stats.err = look_at_place(archive); /* nothing has to be moved now, so moving is not tried */
 	return look_at_one(archive, real_ns);
-}
-
-bool tdm_archive_make_room(struct tdm_archive *archive, uint64_t real_ns, size_t bytes)
-{
-	enum { STEP = 1 << 20 };
-	size_t before = archive->memory.count;
-	if (before == 0 || !has_less_than(archive->options.dir, SCARCE_PART, 0, UINT64_MAX))
-		return false;
-	archive->wants_room = true;
-	for (size_t done = 0; done <= bytes && archive->memory.count == before; done += STEP)
-		if (!tdm_archive_step(archive, real_ns, STEP))
-			break;
-	return archive->memory.count < before;
-}
-
-const char *tdm_archive_place(const struct tdm_archive *archive)
-{
-	return archive->state_err == 0 ? archive->state_dir : "";
 }
 
 struct tdm_archive_stats tdm_archive_get_stats(const struct tdm_archive *archive)
@@ -824,9 +658,4 @@ struct tdm_archive_stats tdm_archive_get_stats(const struct tdm_archive *archive
 	stats.disk_bytes = archive->disk.bytes;
 	stats.waiting = archive->waiting.count;
 	return stats;
-}
-
-const struct tdm_fair *tdm_archive_left(const struct tdm_archive *archive)
-{
-	return &archive->left;
 }

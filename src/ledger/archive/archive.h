@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "ledger/layout/ledger_file.h"
-#include "ledger/read/fair.h"
 
 /* ---- removing the ledgers and folders of dead processes ---- */
 
@@ -29,13 +28,8 @@ void tdm_ledger_reap_dirs(const char *dir);
  * ---- the archive of a daemon ----
  *
  * Keeps the ledgers of ended clients: first where they were written, in memory (/dev/shm), then on disk; finally they
- * are removed. Both places have limits on age, number and bytes. The oldest ledgers go first; if a place is full, those
- * of the clients' user who has most there, so that many short-lived clients of one user cost nobody else a ledger. Only
- * ledgers of this user that were written on behalf of others are touched.
- *
- * A ledger that cannot be moved stays in memory as long as the limits of the disk allow, and while there is room: a
- * part of the file system is kept free for the ledgers of running programs. If there is no room, the oldest ledger is
- * moved before its time, or removed if it cannot be moved.
+ * are removed. Both places have limits on age, number and bytes; the oldest ledgers go first. Only ledgers of this user
+ * that were written on behalf of others are touched.
  *
  * The directory on disk has the layout of the one for live ledgers (a folder "tidemark-UID"), so every command that
  * takes TIDEMARK_DIR reads it.
@@ -66,12 +60,10 @@ struct tdm_archive_stats {
 	uint64_t waiting; /* damaged ledgers that have no writer although the client is still running */
 	uint64_t moved;   /* ledgers moved from memory to disk so far */
 	uint64_t removed; /* ledgers removed from disk because of the disk's limits */
-	/* ledgers removed from memory because they could not be moved, and there was no room or the disk's limits were
-	 * exceeded */
+	/* ledgers removed from memory without being moved, because moving failed and memory was full */
 	uint64_t dropped;
-	uint64_t failed;  /* failed attempts to move a ledger, */
-	uint64_t no_disk; /* and how many of them failed because the disk was full */
-	int err;          /* 0, or why ledgers cannot be moved now, -errno */
+	uint64_t failed; /* failed attempts to move a ledger */
+	int err;         /* 0, or why the last attempt failed */
 };
 
 /*
@@ -105,22 +97,6 @@ int tdm_archive_add(struct tdm_archive *archive, const char *path);
  */
 bool tdm_archive_step(struct tdm_archive *archive, uint64_t real_ns, size_t bytes);
 
-/*
- * To be called when a running client's ledger could not grow: moves the oldest ledger in memory, or removes it if it
- * cannot be moved, copying at most `bytes` bytes. Returns whether a ledger has gone. Does nothing if the file system is
- * not the reason.
- */
-bool tdm_archive_make_room(struct tdm_archive *archive, uint64_t real_ns, size_t bytes);
-
-/* Where ledgers are moved to; "" if there is no such place. */
-const char *tdm_archive_place(const struct tdm_archive *archive);
-
-/* 0 if there is room for another ledger in a directory; else why not, such as -ENOSPC or -EACCES. */
-int tdm_archive_room(const char *dir);
-
 struct tdm_archive_stats tdm_archive_get_stats(const struct tdm_archive *archive);
-
-/* For each user of clients, the number of ledgers removed because a place was full (`left`). Borrowed. */
-const struct tdm_fair *tdm_archive_left(const struct tdm_archive *archive);
 
 #endif

@@ -40,9 +40,6 @@ static inline void tdm_step(void)
 
 /* ---- waiting and locking ---- */
 
-/* A pause of the processor, between two looks at memory that another thread changes. */
-void tdm_pause(void);
-
 /* A wait with a time limit. Starts as all 0. `is_hopeless`: an earlier wait timed out, so this wait gives up early. */
 struct tdm_wait {
 	uint32_t looks;
@@ -55,34 +52,19 @@ bool tdm_wait_more(struct tdm_wait *wait);
 bool tdm_wait_is_long(const struct tdm_wait *wait);
 
 /*
- * All 0 is a free lock; a taken lock contains its holder's thread id. A waiting thread naps, and gives up if one holder
- * keeps the lock too long; it keeps waiting while the lock changes hands. After a thread has given up, further waits
- * are short until the lock is released. If the holder has ended, the next thread to request the lock gets it with
- * `is_broken` set, because the guarded data may be half changed.
- *
- * If several threads want the lock all the time, moving it to another processor costs more than the work it guards. So
- * a thread may take the lock many times in a row, while the others nap instead of fighting for the cache line. After
- * TDM_LOCK_TURNS turns or TDM_LOCK_NS, the thread that has waited longest claims the lock, and all others stand back. A
- * claim that nobody makes use of does no harm: a lock that is free and that nobody takes between two looks is for
- * anyone.
+ * All 0 is a free lock; a taken lock contains its holder's thread id. A waiting thread yields the processor, and gives
+ * up if one holder keeps the lock too long; it keeps waiting while the lock changes hands. After a thread has given up,
+ * further waits are short until the lock is released. If the holder has ended, the next thread to request the lock gets
+ * it with `is_broken` set, because the guarded data may be half changed.
  */
 struct tdm_lock {
 	_Atomic uint32_t state; /* thread id of the holder, with TDM_LOCK_HOPELESS after a wait timed out; 0 if free */
 	_Atomic uint32_t turns; /* number of times the lock was released */
-	_Atomic uint32_t since; /* progress when a waiting thread last got the lock */
-	_Atomic uint32_t claim; /* thread id of the only thread that may take the lock without waiting; 0: any thread */
-	_Atomic uint64_t since_ns;  /* when that was */
-	_Atomic uint64_t oldest_ns; /* when the thread that has waited longest began to wait; 0 if nobody waits */
 	_Atomic bool is_broken;
 };
-enum { TDM_LOCK_TURNS = 2000, TDM_LOCK_NS = 400000 };
 #define TDM_LOCK_HOPELESS (UINT32_C(1) << 31)
-#define TDM_LOCK_NO_ID    (UINT32_C(1) << 30) /* the holder's id is made up; Linux's ids are smaller */
 
-/*
- * Linux's id of the calling thread; 0 until it is looked up in a new thread or after a fork. If Linux does not tell, it
- * is made from an address that belongs to the thread, with TDM_LOCK_NO_ID. Whether such a thread has ended is unknown.
- */
+/* Linux's id of the calling thread; 0 until it is looked up in a new thread or after a fork. */
 extern _Thread_local uint32_t tdm_lock_self __attribute__((tls_model("initial-exec")));
 uint32_t tdm_lock_self_slow(void);
 static inline uint32_t tdm_lock_me(void)
@@ -93,26 +75,16 @@ static inline uint32_t tdm_lock_me(void)
 /* Whether a thread of this process has ended. */
 bool tdm_thread_has_ended(uint32_t thread);
 
-/* `was`: the state seen before, or 0. `progress`: a number that grows with the work that the lock guards, for work that
- * one thread may do without the lock; NULL: the lock's turns. */
-bool tdm_lock_take_slow(struct tdm_lock *lock, uint32_t was, const _Atomic uint64_t *progress);
-
-/* Takes the lock if it is free, and not claimed by another thread; else stores its state. */
-static inline bool tdm_lock_try(struct tdm_lock *lock, uint32_t *was)
-{
-	uint32_t me = tdm_lock_me(), claim = atomic_load_explicit(&lock->claim, memory_order_relaxed);
-	*was = 0;
-	return __builtin_expect(
-		(claim == 0 || claim == me) && atomic_compare_exchange_strong_explicit(&lock->state, was, me,
-						       memory_order_acquire, memory_order_relaxed),
-		1);
-}
+bool tdm_lock_take_slow(struct tdm_lock *lock, uint32_t was);
 
 /* False if the wait for the lock was given up. */
 static inline bool tdm_lock_take(struct tdm_lock *lock)
 {
-	uint32_t was;
-	return tdm_lock_try(lock, &was) || tdm_lock_take_slow(lock, was, NULL);
+	uint32_t was = 0;
+	return __builtin_expect(atomic_compare_exchange_strong_explicit(
+					&lock->state, &was, tdm_lock_me(), memory_order_acquire, memory_order_relaxed),
+		       1) ||
+	       tdm_lock_take_slow(lock, was);
 }
 
 static inline void tdm_lock_give(struct tdm_lock *lock)
@@ -140,8 +112,6 @@ static inline bool tdm_lock_abandon(struct tdm_lock *lock)
 /* For a forked child, in which the holder does not exist. */
 static inline void tdm_lock_reset(struct tdm_lock *lock)
 {
-	atomic_store(&lock->claim, 0);
-	atomic_store(&lock->oldest_ns, 0);
 	atomic_store(&lock->state, 0);
 }
 
@@ -165,24 +135,5 @@ void tdm_quiet_end(const struct tdm_quiet *guard);
 
 /* Whether the program is built with the thread sanitizer. */
 bool tdm_has_thread_sanitizer(void);
-
-/* ---- the helper ---- */
-
-/*
- * A job that opens files. The program's own threads may close or reuse any descriptor number at any moment, so a job
- * runs in a helper: a process of its own that shares the program's memory, has its own table of descriptors and a stack
- * of its own, and ends with the job. The calling thread waits. Its signals are blocked meanwhile, and errno is
- * restored.
- *
- * If Linux does not allow such a process, the job runs in the calling thread, on that other stack, with `is_apart`
- * false: it must then check that each descriptor is still its own. A job must not use getpid(), which differs.
- */
-typedef int tdm_helper_job(void *context, bool is_apart);
-
-/* Calls a function on another stack than the caller's, which may be small; on the caller's if there is no memory. */
-void tdm_on_other_stack(void (*function)(void *context), void *context);
-
-/* Returns the job's result; -ENOMEM if there is no memory for a stack; -EINTR if the helper was killed. */
-int tdm_helper_run(tdm_helper_job *job, void *context);
 
 #endif

@@ -30,14 +30,8 @@
 
 #define TDM_LEDGER_MAGIC    UINT64_C(0x314b524d45444954) /* "TIDEMRK1" */
 #define TDM_LEDGER_MAJOR    2                            /* readers also accept major version 1 (reader_live.c) */
-#define TDM_LEDGER_MINOR    6                            /* increases when reserved bytes or numbers gain a meaning */
+#define TDM_LEDGER_MINOR    5                            /* increases when reserved bytes or numbers gain a meaning */
 #define TDM_LEDGER_SEQ_BUSY UINT64_MAX                   /* value while data is being written */
-
-/*
- * The writer holds a lock on the file's first byte. A lock on this byte is a POSIX lock, which shows the writer's pid;
- * there may be none, and the lock on the first byte then shows a pid or none.
- */
-#define TDM_LEDGER_PID_BYTE (INT64_C(1) << 62)
 
 enum {
 	TDM_LEDGER_PAGE = 4096,
@@ -58,7 +52,6 @@ enum {
 	TDM_LEDGER_TEXT_MAX = 255,
 	TDM_LEDGER_STACK_MAX = 64,
 	TDM_LEDGER_RANGES_MAX = 1024,
-	TDM_LEDGER_CORES_MAX = 256,     /* addresses of a per-core buffer */
 	TDM_LEDGER_NOTE_COUNTERS = 255, /* maximum number of named counters per process */
 	TDM_LEDGER_NOTE_REMARKS = 64,   /* maximum number of remarks per process */
 	TDM_LEDGER_TRACES = 64,         /* maximum number of traces kept per device, the latest ones */
@@ -101,9 +94,8 @@ struct tdm_ledger_header {
 	uint64_t closed_tsc;      /* when the ledger was closed; 0 while open */
 	uint64_t frees_inherited; /* releases of buffers allocated before a fork */
 	uint64_t lost[TDM_LOSS_COUNT];
-	uint64_t notes_offset;   /* offset of struct tdm_ledger_notes; 0 if nothing was noted */
-	uint64_t time_namespace; /* inode number of the clocks' time namespace; 0 if unknown; since minor version 6 */
-	uint64_t reserved1;
+	uint64_t notes_offset; /* offset of struct tdm_ledger_notes; 0 if nothing was noted */
+	uint64_t reserved1[2];
 	/* Where: */
 	uint32_t device_count; /* stored after the device's entry below */
 	uint32_t blob_segments;
@@ -137,7 +129,7 @@ struct tdm_ledger_now {
 	uint64_t seq; /* number of the call that wrote this copy; 0 if unused */
 	uint64_t bytes;
 	uint64_t buffers;
-	uint64_t bank_bytes;  /* bytes in one bank or core, summed over the buffers, per-core buffers excepted */
+	uint64_t bank_bytes;  /* bytes in one bank or core, summed over the buffers */
 	uint64_t asked_bytes; /* requested bytes */
 	uint64_t allocs;      /* number since the start */
 	uint64_t alloc_bytes; /* reserved bytes since the start */
@@ -234,7 +226,7 @@ struct tdm_ledger_more {
 	uint32_t thread;    /* Linux's thread id */
 	uint64_t tsc;       /* when it was allocated; 0 if adopted */
 	uint32_t program;   /* blob number; 0 if there is none */
-	uint32_t ranges;    /* blob number of the core ranges, or of addresses on them; 0 if there is none */
+	uint32_t ranges;    /* blob number of the core ranges; 0 if there is none */
 };
 
 enum {
@@ -250,17 +242,7 @@ enum {
 	TDM_RECORD_CLASH = 16,   /* with TDM_LEDGER_OOM: circular buffers grew into the L1 buffers */
 	TDM_SLOT_ESTIMATED = 32, /* the buffer's real size is unknown: `bank_bytes` equals `asked`, and `banks` is 1 */
 	TDM_RECORD_BEYOND = 64,  /* with TDM_LEDGER_OOM: circular buffers grew beyond the end of L1 */
-	/*
-	 * An L1 buffer with an address of its own on each of its `banks` cores, and no bytes on others. `address` is
-	 * that of the first core. It counts in no bank: `bank_bytes` of the kind's counters leave it out.
-	 */
-	TDM_SLOT_PER_CORE = 128,
 };
-/* The bytes that a buffer adds to each bank in lockstep. */
-static inline uint64_t tdm_slot_in_bank(uint64_t bank_bytes, uint32_t flags)
-{
-	return (flags & TDM_SLOT_PER_CORE) != 0 ? 0 : bank_bytes;
-}
 /* Whether a buffer takes no memory, judging by its banks and flags. */
 static inline bool tdm_slot_is_view(uint32_t banks, uint32_t flags)
 {
@@ -432,8 +414,6 @@ enum tdm_blob_kind {
 	TDM_BLOB_STACK,  /* u64 frames, innermost first; with TDM_FRAME_TEXT, the low half is a text's blob number */
 	TDM_BLOB_RANGES, /* u16 x0, y0, x1, y1 of each rectangle */
 	TDM_BLOB_MODULE, /* u64 base, u64 size, then the path */
-	/* u64 blob number of core ranges, then the u64 address on each of their cores, row by row */
-	TDM_BLOB_ADDRESSES,
 };
 #define TDM_FRAME_TEXT                 (UINT64_C(1) << 63)
 

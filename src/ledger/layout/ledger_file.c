@@ -1,5 +1,7 @@
 #include "ledger/layout/ledger_file.h"
+#include "base/clock.h"
 #include "base/number.h"
+#include "base/str.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,18 +13,142 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <linux/futex.h>
+/* ---- folders ---- */
 
 enum {
+	NAMES_IN_ORDER = 8, /* number of names tried in order: "tidemark-UID", "tidemark-UID.1", ... */
+	/* total number of names tried; after the ordered ones, names end in random numbers, which nobody can take in
+	 * advance */
+	NAMES_MAX = 16,
+	/* nanoseconds that mark a folder's modification time as a failure; the seconds are the error code */
+	FAILURE_NS = 104729,
+	FAILURE_MAX = 4095,
+};
+
+const char *tdm_ledger_dir(const char *dir)
+{
+	const char *set = getenv("TIDEMARK_DIR");
+	if (dir != NULL)
+		return dir;
+	return set != NULL && set[0] != '\0' ? set : TDM_LEDGER_DEFAULT_DIR;
+}
+
+int tdm_ledger_parse_mode(const char *text, uint32_t *mode)
+{
+	static const char *const texts[] = { "600", "640", "604", "644" };
+	*mode = 0600;
+	if (text == NULL || text[0] == '\0')
+		return 0;
+	text += strspn(text, "0");
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		if (strcmp(text, texts[i]) == 0) {
+			*mode = (uint32_t)strtoul(text, NULL, 8);
+			return 0;
+		}
+	return -EINVAL;
+}
+
+int tdm_ledger_parse_ring(const char *text, uint32_t *records)
+{
+	uint64_t number;
+	*records = TDM_LEDGER_RING;
+	if (text == NULL || text[0] == '\0')
+		return 0;
+	if (tdm_str_parse_u64(tdm_str_of(text), &number) != 0 || number < TDM_LEDGER_RING_MIN ||
+		number > TDM_LEDGER_RING_MAX)
+		return -EINVAL;
+	for (*records = TDM_LEDGER_RING_MIN; *records < number;)
+		*records *= 2;
+	return 0;
+}
+
+/* Writes the n-th name of this user's folder. Makes a relative directory absolute, because the program may change
+ * its directory. */
+static int format_folder(char path[TDM_LEDGER_PATH_MAX], const char *dir, unsigned n)
+{
+	char suffix[16] = "";
+	size_t used = 0;
+	if (dir[0] != '/') {
+		if (getcwd(path, TDM_LEDGER_PATH_MAX - 1) == NULL)
+			return errno == ERANGE ? -ENAMETOOLONG : -errno;
+		used = strlen(path);
+		path[used++] = '/';
+	}
+	if (n >= NAMES_IN_ORDER)
+		n = NAMES_IN_ORDER + (uint32_t)(tdm_clock_ns() * UINT64_C(0x9e3779b97f4a7c15) >> 33);
+	if (n != 0)
+		snprintf(suffix, sizeof suffix, ".%u", n);
+	int len = snprintf(path + used, TDM_LEDGER_PATH_MAX - used, "%s/" TDM_LEDGER_USER_PREFIX "%u%s", dir,
+		(unsigned)geteuid(), suffix);
+	return len < 0 || (size_t)len >= TDM_LEDGER_PATH_MAX - used ? -ENAMETOOLONG : 0;
+}
+
+/* Opens a folder that belongs to this user and that nobody else can write to; -EEXIST if it belongs to another user. */
+static int open_own(const char *path, uint32_t mode)
+{
+	struct stat st;
+	char link[32];
+	int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOTDIR || errno == ELOOP ? -EEXIST : -errno;
+	if (fstat(fd, &st) != 0 || st.st_uid != geteuid() || (st.st_mode & 0022) != 0) {
+		close(fd);
+		return -EEXIST;
+	}
+	mode = tdm_ledger_folder_mode(mode);
+	if ((st.st_mode & mode) != mode) { /* others may read now, or the umask cleared some bits */
+		snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+		chmod(link, (st.st_mode & 07777) | mode);
+	}
+	return fd;
+}
+
+int tdm_ledger_open_folder(const char *dir, uint32_t mode, char path[TDM_LEDGER_PATH_MAX])
+{
+	int fd = -EEXIST;
+	struct stat st;
+	for (unsigned n = 0; n < NAMES_MAX && fd == -EEXIST; n++) {
+		int err = format_folder(path, dir, n);
+		if (err != 0)
+			return err;
+		fd = open_own(path, mode);
+		if (fd != -ENOENT)
+			continue;
+		if (mkdir(path, 0700) != 0 && errno != EEXIST)
+			return -errno;
+		fd = open_own(path, mode);
+	}
+	return fd == -EEXIST && stat(dir, &st) == 0 && !S_ISDIR(st.st_mode) ? -ENOTDIR : fd;
+}
+
+void tdm_ledger_leave_failure(const char *dir, int err)
+{
+	const char *slash = strrchr(dir, '/');
+	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = -err, .tv_nsec = FAILURE_NS } };
+	if (slash != NULL && strncmp(slash + 1, TDM_LEDGER_RUN_PREFIX, strlen(TDM_LEDGER_RUN_PREFIX)) == 0)
+		utimensat(AT_FDCWD, dir, times, AT_SYMLINK_NOFOLLOW);
+}
+
+int tdm_ledger_failure(const char *dir)
+{
+	struct stat st;
+	bool is_left = lstat(dir, &st) == 0 && st.st_mtim.tv_nsec == FAILURE_NS && st.st_mtim.tv_sec > 0 &&
+		       st.st_mtim.tv_sec <= FAILURE_MAX;
+	return is_left ? -(int)st.st_mtim.tv_sec : 0;
+}
+
+/* ---- the file ---- */
+
+enum {
+	GENERATIONS_MAX = 256,  /* number of names to check */
+	GENERATIONS_AHEAD = 32, /* number of names to check after the last existing one */
 	FOLDER_TRIES = 32,
 	INTERRUPTS_MAX = 100, /* attempts at a reservation while signals interrupt it */
-	/* a descriptor that stays is at least this number, above most of the program's descriptors */
+	/* the library's descriptor is at least this number, above most of the program's descriptors */
 	FD_FLOOR = 200,
-	LIMITED_SHARE = 16, /* part of a limited address space to reserve at a time */
-	LIST_FIRST = 8,     /* initial capacity of the lists of areas and spans */
+	LIST_FIRST = 8, /* initial capacity of the lists of areas and spans */
 	/*
 	 * A ledger written on behalf of a process is mapped in steps of this size, beyond the end of the file, because
 	 * the number of mappings is limited.
@@ -30,15 +156,194 @@ enum {
 	WINDOW_BYTES = 256 << 10,
 };
 
-/* The address space to reserve for a process's own ledger at a time, if that is allowed; its length exceeds its content
- * by as much. */
-#define RESERVE_BYTES   (UINT64_C(64) << 30)
-/* The inode number of the first pid namespace, whose processes see every process. */
-#define FIRST_NAMESPACE UINT64_C(0xeffffffc)
-
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
+
+struct tdm_ledger_clock tdm_ledger_clock_now(void)
+{
+	return (struct tdm_ledger_clock){
+		.tsc = tdm_clock_ticks(), .monotonic_ns = tdm_clock_ns(), .realtime_ns = tdm_clock_real_ns()
+	};
+}
+
+void tdm_ledger_file_clock(struct tdm_ledger_file *file)
+{
+	_Atomic uint64_t *seq = (_Atomic uint64_t *)&file->header->last_seq;
+	uint64_t now = atomic_load_explicit(seq, memory_order_relaxed);
+	/* If two threads arrive at once, the one that finds the number odd leaves the work to the other. */
+	if (now % 2 != 0 || !atomic_compare_exchange_strong(seq, &now, now + 1))
+		return;
+	atomic_thread_fence(memory_order_release);
+	file->header->last = tdm_ledger_clock_now();
+	atomic_store_explicit(seq, now + 2, memory_order_release);
+}
+
+/* Reads a small file of a process into a terminated buffer. Pid 0 means this process, whose pid in /proc's namespace
+ * may differ; -1 means a file of /proc itself. Returns the length, or 0. */
+static size_t read_proc(int32_t pid, const char *name, char *dst, size_t cap)
+{
+	char path[64], number[16];
+	snprintf(number, sizeof number, "%d", (int)pid);
+	const char *folder = pid > 0 ? number : pid == 0 ? "self" : "sys/kernel/random";
+	snprintf(path, sizeof path, "/proc/%s/%s", folder, name);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	ssize_t got = read(fd, dst, cap - 1);
+	close(fd);
+	dst[got > 0 ? got : 0] = '\0';
+	return got > 0 ? (size_t)got : 0;
+}
+
+/* Field 22 of the stat file. The name in parentheses may contain anything, so the fields are counted from the end of
+ * the name. */
+uint64_t tdm_ledger_start_of(int32_t pid)
+{
+	char text[1024];
+	enum { FIELDS_AFTER_NAME = 20 };
+	if (read_proc(pid, "stat", text, sizeof text) == 0)
+		return 0;
+	const char *at = strrchr(text, ')');
+	for (int i = 0; at != NULL && i < FIELDS_AFTER_NAME; i++)
+		at = strchr(at + 1, ' ');
+	return at != NULL ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+bool tdm_ledger_boot_id(uint8_t id[16])
+{
+	char text[64];
+	size_t len = read_proc(-1, "boot_id", text, sizeof text), nibble = 0;
+	for (size_t i = 0; i < len && nibble < 32; i++) {
+		int c = text[i], value = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+		if (value < 0)
+			continue;
+		id[nibble / 2] = (uint8_t)(id[nibble / 2] << 4 | value);
+		nibble++;
+	}
+	return nibble == 32;
+}
+
+static void fill_header(const struct tdm_ledger_file *file, uint32_t flags, const struct tdm_behalf *behalf)
+{
+	struct tdm_ledger_header *header = file->header;
+	struct stat ns;
+	header->major = TDM_LEDGER_MAJOR;
+	header->minor = TDM_LEDGER_MINOR;
+	header->header_size = TDM_LEDGER_PAGE;
+	header->file_size = TDM_LEDGER_PAGE;
+	tdm_ledger_boot_id(header->boot_id);
+	header->pid_namespace = stat("/proc/self/ns/pid", &ns) == 0 ? ns.st_ino : 0;
+	header->start_time = file->start;
+	header->pid = file->pid;
+	header->generation = file->generation;
+	header->uid = behalf != NULL ? behalf->uid : getuid();
+	header->flags = flags | (behalf != NULL ? TDM_LEDGER_ON_BEHALF : 0);
+	size_t len = read_proc(behalf != NULL ? behalf->pid : 0, "comm", header->comm, sizeof header->comm);
+	if (len != 0 && header->comm[len - 1] == '\n')
+		header->comm[len - 1] = '\0';
+	len = read_proc(behalf != NULL ? behalf->pid : 0, "cmdline", header->command, sizeof header->command);
+	while (len != 0 && header->command[len - 1] == '\0')
+		len--;
+	for (size_t i = 0; i < len; i++)
+		if (header->command[i] == '\0')
+			header->command[i] = ' ';
+	/* The pid may have been reused. */
+	if (behalf != NULL && tdm_ledger_start_of(behalf->pid) != behalf->start_time) {
+		memset(header->comm, 0, sizeof header->comm);
+		memset(header->command, 0, sizeof header->command);
+	}
+	header->first = header->last = tdm_ledger_clock_now();
+	header->magic = TDM_LEDGER_MAGIC;
+	atomic_store_explicit((_Atomic uint32_t *)&header->state, TDM_LEDGER_OPEN, memory_order_release);
+}
+
+/* Whether a ledger that this process wrote before an exec contains no live buffers. */
+static bool tells_nothing(int fd)
+{
+	struct tdm_ledger_header header;
+	struct tdm_ledger_device device;
+	if (pread(fd, &header, sizeof header, 0) != (ssize_t)sizeof header || header.magic != TDM_LEDGER_MAGIC ||
+		header.device_count > TDM_LEDGER_DEVICES)
+		return false;
+	for (uint32_t i = 0; i < header.device_count; i++) {
+		if (header.device_offset[i] > INT64_MAX ||
+			pread(fd, &device, sizeof device, (off_t)header.device_offset[i]) != (ssize_t)sizeof device)
+			return false;
+		for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
+			const struct tdm_ledger_now *c = device.now[k];
+			const struct tdm_ledger_now *newest =
+				c[1].seq <= device.seq && (c[0].seq > device.seq || c[1].seq > c[0].seq) ? &c[1]
+													 : &c[0];
+			if (newest->seq <= device.seq && newest->buffers != 0)
+				return false;
+		}
+	}
+	return true;
+}
+
+static void remove_if_empty(int folder, const char *name)
+{
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+	if (fd < 0)
+		return;
+	/* The exec released our own lock, so any lock belongs to a process with the same pid in another namespace. */
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+		(fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) && tells_nothing(fd))
+		unlinkat(folder, name, 0);
+	close(fd);
+}
+
+/* Writes the file name for a generation to the end of the path. */
+static int format_name(struct tdm_ledger_file *file, size_t at, uint32_t generation)
+{
+	int len = snprintf(file->path + at, sizeof file->path - at, "%d.%llu.%u", (int)file->pid,
+		(unsigned long long)file->start, generation);
+	return len < 0 || (size_t)len >= sizeof file->path - at ? -ENAMETOOLONG : 0;
+}
+
+/*
+ * The generation after all existing ones, at least file->generation. Removes empty ledgers along the way, which leaves
+ * gaps. If there are very many ledgers, does not check them all but picks a number that grows with time.
+ */
+static int next_generation(struct tdm_ledger_file *file, int folder, size_t at)
+{
+	struct stat st;
+	uint32_t first = file->generation, next = first;
+	for (uint32_t g = first; g - first < GENERATIONS_MAX && g - next < GENERATIONS_AHEAD; g++) {
+		int err = format_name(file, at, g);
+		if (err != 0)
+			return err;
+		if (fstatat(folder, file->path + at, &st, AT_SYMLINK_NOFOLLOW) != 0)
+			continue;
+		remove_if_empty(folder, file->path + at);
+		next = g + 1;
+	}
+	if (next - first == GENERATIONS_MAX)
+		next += (uint32_t)(tdm_clock_ns() / TDM_NS_PER_MS) % INT32_MAX;
+	file->generation = next;
+	return 0;
+}
+
+static int create_in(struct tdm_ledger_file *file, int folder)
+{
+	size_t at = strlen(file->path);
+	file->path[at++] = '/';
+	int err = at < sizeof file->path ? next_generation(file, folder, at) : -ENAMETOOLONG;
+	for (int i = 0; err == 0 && i < GENERATIONS_AHEAD; i++, file->generation++) {
+		err = format_name(file, at, file->generation);
+		int fd = err == 0 ? openat(folder, file->path + at, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+					    0600)
+				  : -1;
+		if (fd >= 0)
+			return fd;
+		if (err == 0 && errno != EEXIST)
+			err = -errno;
+	}
+	return err != 0 ? err : -EEXIST;
+}
 
 /*
  * The lock shows readers that the writer is alive; Linux releases it when the process ends. A daemon also reads the
@@ -61,77 +366,6 @@ static int move_fd_up(int fd)
 		return fd;
 	close(fd);
 	return high;
-}
-
-static bool is_file(const struct tdm_ledger_file *file, const struct stat *st)
-{
-	return st->st_dev == file->device_no && st->st_ino == file->inode;
-}
-
-/* Whether the descriptor still refers to the ledger. The program may close or reuse any number. */
-static bool is_fd(const struct tdm_ledger_file *file, int fd)
-{
-	struct stat st;
-	return fd >= 0 && fstat(fd, &st) == 0 && is_file(file, &st);
-}
-
-static void close_own(const struct tdm_ledger_file *file, int fd)
-{
-	if (is_fd(file, fd))
-		close(fd);
-}
-
-/* Opens the ledger by its name, if that still refers to it. */
-static int reopen(const struct tdm_ledger_file *file)
-{
-	int fd = open(file->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	return is_fd(file, fd) ? fd : -ENOENT;
-}
-
-/*
- * The lock of a process's own ledger belongs to an open file that nothing but a page of memory keeps open. So it needs
- * no descriptor, it ends with an exec, a forked child does not hold it, and no other code in the process can release
- * it.
- */
-static void lock_life(struct tdm_ledger_file *file)
-{
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
-	int fd = reopen(file);
-	if (fd < 0)
-		return;
-	void *at = mmap(NULL, tdm_page_bytes(), PROT_NONE, MAP_SHARED, fd, 0);
-	if (at != MAP_FAILED && madvise(at, tdm_page_bytes(), MADV_DONTFORK) == 0 && is_fd(file, fd) &&
-		fcntl(fd, F_OFD_SETLK, &lock) == 0)
-		file->life = at;
-	else if (at != MAP_FAILED)
-		munmap(at, tdm_page_bytes());
-	close_own(file, fd);
-}
-
-/*
- * In a pid namespace below the first one, a process also locks a byte of its own in a way that shows its pid to readers
- * outside. This takes a descriptor. It is never read, written or resized, and if the program closes it, only that pid
- * is lost. The descriptor also holds the life lock where Linux has no locks of open files.
- */
-static void lock_by_descriptor(struct tdm_ledger_file *file)
-{
-	struct flock life = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
-	struct flock pid = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = TDM_LEDGER_PID_BYTE, .l_len = 1 };
-	if (file->life != NULL && file->header->pid_namespace == FIRST_NAMESPACE)
-		return;
-	int low = reopen(file), fd = low >= 0 ? fcntl(low, F_DUPFD_CLOEXEC, FD_FLOOR) : -1;
-	if (fd >= 0)
-		close_own(file, low);
-	else
-		fd = low;
-	if (!is_fd(file, fd))
-		return;
-	fcntl(fd, F_SETLK, &pid);
-	if (file->life == NULL)
-		fcntl(fd, F_SETLK, &life);
-	file->fd = fd;
 }
 
 /* Changes the file's size; refuses a size above the program's limit, because Linux would then send a fatal signal. */
@@ -170,26 +404,6 @@ static int reserve_pages(int fd, uint64_t offset, size_t bytes)
 	if (err == EOPNOTSUPP || err == ENOSYS || err == EPERM)
 		err = touch_pages(fd, offset, bytes);
 	return -err;
-}
-
-/*
- * Reserves mapped pages without a descriptor. Linux touches them, so a full file system is an error here, not a signal
- * later. Kernels before 5.14 cannot do so for a range, and neither can some emulators, which accept any advice: then an
- * atomic addition of 0, by Linux, touches each page.
- */
-static int populate(char *at, size_t bytes)
-{
-	int err = EINTR;
-	for (int i = 0; i < INTERRUPTS_MAX && err == EINTR; i++)
-		err = madvise(at, bytes, MADV_POPULATE_WRITE) == 0 ? 0 : errno;
-	bool is_advice_known = err == 0 ? madvise(at, TDM_LEDGER_PAGE, -1) != 0 : err == EFAULT || err == ENOMEM;
-	if (is_advice_known)
-		return err == EFAULT ? -ENOSPC : -err;
-	enum { ADD_NOTHING = FUTEX_OP(FUTEX_OP_ADD, 0, FUTEX_OP_CMP_EQ, 0) };
-	for (size_t i = 0; i < bytes; i += TDM_LEDGER_PAGE)
-		if (syscall(SYS_futex, at + i, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, NULL, at + i, ADD_NOTHING) < 0)
-			return errno == EFAULT ? -ENOSPC : -errno;
-	return 0;
 }
 
 /* Makes room for one more entry in a list, whose capacity never exceeds its memory. */
@@ -235,31 +449,24 @@ static int note_reserved(struct tdm_ledger_file *file, uint64_t from, uint64_t t
  * end, so children do not inherit these mappings. A user's program may continue in a child, so its mappings are
  * inherited.
  */
-static int map(int fd, uint64_t offset, size_t bytes, int protection, bool is_on_behalf, void **at)
+static int map(int fd, uint64_t offset, size_t bytes, bool is_on_behalf, void **at)
 {
 	int flags = MAP_SHARED | (*at != NULL ? MAP_FIXED : 0);
-	void *got = mmap(*at, bytes, protection, flags, fd, (off_t)offset);
+	void *got = mmap(*at, bytes, PROT_READ | PROT_WRITE, flags, fd, (off_t)offset);
 	if (got == MAP_FAILED)
 		return -errno;
 	if (is_on_behalf)
 		madvise(got, bytes, MADV_DONTFORK);
-	else
-		madvise(got, bytes, MADV_NOHUGEPAGE); /* a large page would be reserved for a single small one */
 	*at = got;
 	return 0;
 }
 
-static int have_area_room(struct tdm_ledger_file *file)
-{
-	return have_room(file, (void **)&file->areas, &file->area_cap, file->area_count, sizeof *file->areas);
-}
-
 static int map_area(struct tdm_ledger_file *file, uint64_t offset, size_t bytes, void **at)
 {
-	int err = have_area_room(file);
+	int err = have_room(file, (void **)&file->areas, &file->area_cap, file->area_count, sizeof *file->areas);
 	*at = NULL;
 	if (err == 0)
-		err = map(file->fd, offset, bytes, PROT_READ | PROT_WRITE, true, at);
+		err = map(file->fd, offset, bytes, file->is_on_behalf, at);
 	if (err != 0)
 		return err;
 	file->areas[file->area_count++] = (struct tdm_ledger_mapped){ *at, bytes, offset };
@@ -268,6 +475,7 @@ static int map_area(struct tdm_ledger_file *file, uint64_t offset, size_t bytes,
 
 int tdm_ledger_file_map(struct tdm_ledger_file *file, uint64_t size)
 {
+	size_t least = file->is_on_behalf ? WINDOW_BYTES : TDM_LEDGER_PAGE;
 	void *at;
 	if (size > SIZE_MAX / 2)
 		return -EFBIG;
@@ -275,140 +483,13 @@ int tdm_ledger_file_map(struct tdm_ledger_file *file, uint64_t size)
 	if (err == 0)
 		err = reserve_pages(file->fd, 0, TDM_LEDGER_PAGE);
 	if (err == 0)
-		err = map_area(file, 0, tdm_max((size_t)WINDOW_BYTES, (size_t)size), &at);
+		err = map_area(file, 0, tdm_max(least, (size_t)size), &at);
 	if (err != 0)
 		return err;
 	file->header = at;
 	file->size = size;
 	return note_reserved(file, 0, TDM_LEDGER_PAGE);
 }
-
-/*
- * ---- the file of a process's own ledger ----
- *
- * It has no descriptor. A helper opens it, sets its length, maps it and closes it. The mapping is much larger than what
- * is used, so the file usually grows without a helper. The part not yet used cannot be accessed: nobody who locks or
- * dumps the program's memory reserves pages there.
- */
-
-/* Sets the length by name: in the calling process, a descriptor could be somebody else's by now. */
-static int set_length(const struct tdm_ledger_file *file, uint64_t length)
-{
-	struct rlimit limit;
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && length > limit.rlim_cur)
-		return -EFBIG;
-	return truncate(file->path, (off_t)length) == 0 ? 0 : -errno;
-}
-
-/* Maps the part of the file that begins at `from`, for later use. Checks afterwards that it is the right file. */
-static int map_extent(struct tdm_ledger_file *file, int fd, uint64_t from, size_t bytes)
-{
-	void *at = NULL;
-	int err = set_length(file, from + bytes);
-	if (err == 0)
-		err = map(fd, from, bytes, PROT_NONE, false, &at);
-	if (err != 0)
-		return err;
-	if (!is_fd(file, fd)) {
-		munmap(at, bytes);
-		return -EBADF;
-	}
-	madvise(at, bytes, MADV_DONTDUMP);
-	file->areas[file->area_count] = (struct tdm_ledger_mapped){ at, bytes, from };
-	tdm_step();
-	file->area_count++;
-	return 0;
-}
-
-/* Reserves address space for at least `bytes` more; a program with little of it keeps most. */
-static int add_extent(struct tdm_ledger_file *file, int fd, uint64_t from, size_t bytes)
-{
-	struct rlimit limit;
-	uint64_t most = RESERVE_BYTES, was = from;
-	int err = have_area_room(file);
-	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-		most = tdm_min(most, limit.rlim_cur / LIMITED_SHARE);
-	if (file->area_count != 0)
-		was = file->areas[file->area_count - 1].offset + file->areas[file->area_count - 1].bytes;
-	for (bool is_least = false; err == 0 && !is_least; most /= 2) {
-		size_t want = tdm_page_up(tdm_max((size_t)most, bytes));
-		is_least = want == bytes;
-		err = map_extent(file, fd, from, want);
-		if (err == 0)
-			return 0;
-		if (err != -EBADF && !is_least)
-			err = 0;
-	}
-	set_length(file, was);
-	return err;
-}
-
-struct extension {
-	struct tdm_ledger_file *file;
-	uint64_t from;
-	size_t bytes;
-};
-
-static int extend_job(void *context, bool is_apart)
-{
-	const struct extension *more = context;
-	(void)is_apart;
-	int fd = reopen(more->file);
-	int err = fd < 0 ? fd : add_extent(more->file, fd, more->from, more->bytes);
-	close_own(more->file, fd);
-	return err;
-}
-
-/* Makes the next `bytes` of the file accessible. */
-static int extend(struct tdm_ledger_file *file, uint64_t from, size_t bytes, void **at)
-{
-	const struct tdm_ledger_mapped *last = &file->areas[file->area_count - 1];
-	struct extension more = { file, from, bytes };
-	int err = from + bytes <= last->offset + last->bytes ? 0 : tdm_helper_run(extend_job, &more);
-	if (err != 0)
-		return err;
-	last = &file->areas[file->area_count - 1];
-	*at = (char *)last->at + (from - last->offset);
-	return mprotect(*at, bytes, PROT_READ | PROT_WRITE) == 0 ? 0 : -errno;
-}
-
-/* Whether the part has been reserved; sets *end to the end of the reserved or unreserved part. */
-static bool is_reserved(const struct tdm_ledger_file *file, uint64_t from, uint64_t to, uint64_t *end)
-{
-	*end = to;
-	for (unsigned i = 0; i < file->reserved_count; i++) {
-		const struct tdm_ledger_span *span = &file->reserved[i];
-		if (from >= span->from && from < span->to) {
-			*end = tdm_min(to, span->to);
-			return true;
-		}
-		if (span->from > from)
-			*end = tdm_min(*end, span->from);
-	}
-	return false;
-}
-
-/* Returns the pages of a failed reservation, which may contain pages reserved before. */
-static void give_back(const struct tdm_ledger_file *file, char *at, uint64_t from, uint64_t to)
-{
-	uint64_t end;
-	for (uint64_t i = from; i < to; i = end)
-		if (!is_reserved(file, i, to, &end))
-			madvise(at + (i - from), (size_t)(end - i), MADV_REMOVE);
-}
-
-/* The address of a part of the file; NULL if it is not mapped in one piece. */
-static char *find_mapped(const struct tdm_ledger_file *file, uint64_t from, uint64_t to)
-{
-	for (unsigned i = file->area_count; i-- != 0;) {
-		const struct tdm_ledger_mapped *area = &file->areas[i];
-		if (from >= area->offset && to <= area->offset + area->bytes)
-			return (char *)area->at + (from - area->offset);
-	}
-	return NULL;
-}
-
-/* ---- creating ---- */
 
 static int open_new(struct tdm_ledger_file *file, const char *dir)
 {
@@ -419,136 +500,61 @@ static int open_new(struct tdm_ledger_file *file, const char *dir)
 		int folder = fd = tdm_ledger_open_folder(dir, file->mode, file->path);
 		if (folder < 0)
 			continue;
-		fd = tdm_ledger_create_in(file, folder);
+		fd = create_in(file, folder);
 		close(folder);
 	}
 	file->fd = fd;
 	if (file->fd < 0)
 		return file->fd;
-	chmod(file->path, file->mode); /* regardless of the umask */
+	fchmod(file->fd, file->mode); /* regardless of the umask */
+	file->fd = move_fd_up(file->fd);
+	tdm_ledger_file_lock(file);
 	if (fstat(file->fd, &st) == 0) {
 		file->device_no = st.st_dev;
 		file->inode = st.st_ino;
 	}
-	if (file->is_on_behalf) {
-		file->fd = move_fd_up(file->fd);
-		tdm_ledger_file_lock(file);
-	} else {
-		lock_life(file);
-	}
 	return 0;
-}
-
-/* Maps a new file of this process, and reserves its header. */
-static int map_own(struct tdm_ledger_file *file)
-{
-	int err = add_extent(file, file->fd, 0, tdm_page_up(TDM_LEDGER_PAGE));
-	void *at = err == 0 ? file->areas[0].at : NULL;
-	if (err == 0 && mprotect(at, tdm_page_up(TDM_LEDGER_PAGE), PROT_READ | PROT_WRITE) != 0)
-		err = -errno;
-	if (err == 0)
-		err = populate(at, TDM_LEDGER_PAGE);
-	if (err != 0)
-		return err;
-	file->header = at;
-	file->size = TDM_LEDGER_PAGE;
-	return note_reserved(file, 0, TDM_LEDGER_PAGE);
-}
-
-static void close_file(struct tdm_ledger_file *file)
-{
-	close_own(file, file->fd);
-	file->fd = -1;
-}
-
-static int create_own(
-	struct tdm_ledger_file *file, const char *dir, uint32_t flags, const struct tdm_behalf *behalf, int32_t pid)
-{
-	int err = open_new(file, dir);
-	if (err != 0)
-		return err;
-	err = behalf != NULL ? tdm_ledger_file_map(file, TDM_LEDGER_PAGE) : map_own(file);
-	if (err != 0) {
-		tdm_ledger_file_close(file, true);
-		return err;
-	}
-	tdm_ledger_fill_header(file, flags, behalf, pid);
-	return 0;
-}
-
-struct creation {
-	struct tdm_ledger_file *file;
-	const char *dir;
-	uint32_t flags;
-};
-
-static int create_job(void *context, bool is_apart)
-{
-	const struct creation *creation = context;
-	int32_t pid = is_apart ? tdm_ledger_parent_pid() : 0;
-	creation->file->start = tdm_ledger_start_of(pid);
-	int err = create_own(creation->file, creation->dir, creation->flags, NULL, pid);
-	if (err == 0)
-		close_file(creation->file);
-	return err;
 }
 
 int tdm_ledger_file_create(
 	struct tdm_ledger_file *file, const char *dir, uint32_t mode, uint32_t flags, const struct tdm_behalf *behalf)
 {
 	memset(file, 0, sizeof *file);
-	file->fd = -1;
+	file->is_on_behalf = behalf != NULL;
+	file->pid = behalf != NULL ? behalf->pid : (int32_t)getpid();
+	file->start = behalf != NULL ? behalf->start_time : tdm_ledger_start_of(0);
+	file->generation = behalf != NULL ? behalf->generation : 0;
 	file->mode = mode;
-	if (behalf != NULL) {
-		file->is_on_behalf = true;
-		file->pid = behalf->pid;
-		file->start = behalf->start_time;
-		file->generation = behalf->generation;
-		return create_own(file, dir, flags, behalf, behalf->pid);
+	int err = open_new(file, dir);
+	if (err != 0)
+		return err;
+	err = tdm_ledger_file_map(file, TDM_LEDGER_PAGE);
+	if (err != 0) {
+		tdm_ledger_file_close(file, true);
+		return err;
 	}
-	file->pid = (int32_t)getpid();
-	struct creation creation = { file, dir, flags };
-	int err = tdm_helper_run(create_job, &creation);
-	if (err == 0)
-		lock_by_descriptor(file);
-	return err;
+	fill_header(file, flags, behalf);
+	return 0;
 }
 
-void tdm_ledger_file_inherited(struct tdm_ledger_file *file)
+static bool is_file(const struct tdm_ledger_file *file, const struct stat *st)
 {
-	file->life = NULL;
+	return st->st_dev == file->device_no && st->st_ino == file->inode;
+}
+
+/* Programs may close descriptors that are not theirs; our descriptor's number may then refer to another file. */
+static bool is_fd(const struct tdm_ledger_file *file, int fd)
+{
+	struct stat st;
+	return fd >= 0 && fstat(fd, &st) == 0 && is_file(file, &st);
 }
 
 bool tdm_ledger_file_is_gone(const struct tdm_ledger_file *file)
 {
 	struct stat st;
-	bool is_known = (file->is_on_behalf && fstat(file->fd, &st) == 0 && is_file(file, &st)) ||
-			(stat(file->path, &st) == 0 && is_file(file, &st));
+	bool is_known =
+		(fstat(file->fd, &st) == 0 && is_file(file, &st)) || (stat(file->path, &st) == 0 && is_file(file, &st));
 	return !is_known || st.st_nlink == 0;
-}
-
-/*
- * Whether the file has surely been deleted, rather than renamed or out of reach behind chroot() or a mount: the page
- * that keeps it open shows its name.
- */
-enum fate { FATE_EXISTS, FATE_DELETED, FATE_UNKNOWN };
-static enum fate find_fate(const struct tdm_ledger_file *file)
-{
-	static const char deleted[] = " (deleted)";
-	char link[80], name[TDM_LEDGER_PATH_MAX + sizeof deleted];
-	uintptr_t at = (uintptr_t)file->life;
-	if (!tdm_ledger_file_is_gone(file))
-		return FATE_EXISTS;
-	if (file->is_on_behalf)
-		return FATE_DELETED;
-	snprintf(link, sizeof link, "/proc/self/map_files/%llx-%llx", (unsigned long long)at,
-		(unsigned long long)(at + tdm_page_bytes()));
-	ssize_t len = at != 0 ? readlink(link, name, sizeof name) : -1;
-	if (len < 0 || len == (ssize_t)sizeof name)
-		return FATE_UNKNOWN;
-	size_t end = sizeof deleted - 1;
-	bool is_deleted = (size_t)len >= end && memcmp(name + (size_t)len - end, deleted, end) == 0;
-	return is_deleted ? FATE_DELETED : FATE_EXISTS;
 }
 
 /* Cuts 1 or 2 parts off "DIRECTORY/FOLDER/NAME", leaving the file's folder, or the directory containing that folder. */
@@ -577,26 +583,29 @@ void tdm_ledger_file_close(struct tdm_ledger_file *file, bool remove)
 		tdm_ledger_file_remove(file);
 	for (unsigned i = 0; i < file->area_count; i++)
 		munmap(file->areas[i].at, file->areas[i].bytes);
-	if (file->life != NULL)
-		munmap(file->life, tdm_page_bytes());
-	file->life = NULL;
 	tdm_block_free(file->is_on_behalf, file->areas, file->area_cap * sizeof *file->areas);
 	tdm_block_free(file->is_on_behalf, file->reserved, file->reserved_cap * sizeof *file->reserved);
 	file->areas = NULL;
 	file->reserved = NULL;
 	file->area_count = file->area_cap = file->reserved_count = file->reserved_cap = 0;
 	file->header = NULL;
-	close_file(file);
+	if (is_fd(file, file->fd))
+		close(file->fd);
+	file->fd = -1;
 }
 
-/* For a ledger on behalf: reopens a descriptor that the program closed, if the name still refers to the same file. */
+/* Reopens a descriptor that the program closed, if the name still refers to the same file. */
 static int check_fd(struct tdm_ledger_file *file)
 {
 	if (is_fd(file, file->fd))
 		return 0;
-	int fd = reopen(file);
+	int fd = open(file->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return fd;
+		return -errno;
+	if (!is_fd(file, fd)) {
+		close(fd);
+		return -ENOENT;
+	}
 	file->fd = move_fd_up(fd);
 	tdm_ledger_file_lock(file);
 	return 0;
@@ -604,74 +613,62 @@ static int check_fd(struct tdm_ledger_file *file)
 
 int tdm_ledger_file_reserve(struct tdm_ledger_file *file, void *at, uint64_t offset, size_t from, size_t to)
 {
-	int err = file->is_on_behalf ? check_fd(file) : 0;
+	int err = check_fd(file);
 	from -= from % tdm_page_bytes();
 	to = tdm_page_up(to);
 	if (err != 0 || to <= from)
 		return err;
-	char *first = (char *)at + from;
-	err = file->is_on_behalf ? reserve_pages(file->fd, offset + from, to - from) : populate(first, to - from);
+	err = reserve_pages(file->fd, offset + from, to - from);
 	if (err == 0)
 		err = note_reserved(file, offset + from, offset + to);
+	if (err != 0)
+		return err;
 	/* If Linux supports this, the pages are mapped here rather than one by one on the hot path. */
-	if (err == 0 && file->is_on_behalf)
-		madvise(first, to - from, MADV_POPULATE_WRITE);
-	else if (err != 0 && !file->is_on_behalf)
-		give_back(file, first, offset + from, offset + to);
-	return err;
+	madvise((char *)at + from, to - from, MADV_POPULATE_WRITE);
+	return 0;
 }
 
 int tdm_ledger_file_release(struct tdm_ledger_file *file, uint64_t from, uint64_t to)
 {
-	int err = file->is_on_behalf ? check_fd(file) : 0;
+	int err = check_fd(file);
 	from = tdm_page_up(from);
 	to -= to % tdm_page_bytes();
 	if (err != 0 || to <= from)
 		return err;
-	char *at = file->is_on_behalf ? NULL : find_mapped(file, from, to);
-	if (!file->is_on_behalf && at == NULL)
-		return -EINVAL;
 	err = EINTR;
-	for (int i = 0; i < INTERRUPTS_MAX && err == EINTR; i++) {
-		int done = at != NULL ? madvise(at, (size_t)(to - from), MADV_REMOVE)
-				      : fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
-						(off_t)(to - from));
-		err = done == 0 ? 0 : errno;
-	}
+	for (int i = 0; i < INTERRUPTS_MAX && err == EINTR; i++)
+		err = fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
+			      (off_t)(to - from)) == 0
+			      ? 0
+			      : errno;
 	return -err;
-}
-
-/* Makes the file of a ledger on behalf longer. *is_new: the area was mapped for this. */
-static int lengthen(struct tdm_ledger_file *file, uint64_t from, size_t bytes, void **at, bool *is_new)
-{
-	int err = check_fd(file);
-	if (err == 0)
-		err = tdm_ledger_file_set_size(file->fd, from + bytes);
-	*at = (char *)file->areas[0].at + from;
-	*is_new = err == 0 && from + bytes > file->areas[0].bytes;
-	if (*is_new)
-		err = map_area(file, from, bytes, at);
-	*is_new = *is_new && err == 0;
-	return err;
 }
 
 int tdm_ledger_file_area(struct tdm_ledger_file *file, size_t bytes, size_t first, void **at, uint64_t *offset)
 {
 	uint64_t from = tdm_page_up(file->size); /* the header may be shorter than a page */
-	bool is_new = false;
-	void *map = NULL;
+	int err = check_fd(file);
 	bytes = tdm_page_up(bytes);
-	int err = file->is_on_behalf ? lengthen(file, from, bytes, &map, &is_new) : extend(file, from, bytes, &map);
-	if (err == 0)
-		err = tdm_ledger_file_reserve(file, map, from, 0, first);
-	if (err != 0 && is_new) {
-		file->area_count--;
-		munmap(map, bytes);
-	}
-	if (err != 0 && file->is_on_behalf)
-		tdm_ledger_file_set_size(file->fd, file->size);
 	if (err != 0)
 		return err;
+	err = tdm_ledger_file_set_size(file->fd, from + bytes);
+	if (err != 0)
+		return err;
+	void *map = (char *)file->areas[0].at + from;
+	bool is_mapped = from + bytes <= file->areas[0].bytes;
+	if (!is_mapped)
+		err = map_area(file, from, bytes, &map);
+	if (err == 0) {
+		err = tdm_ledger_file_reserve(file, map, from, 0, first);
+		if (err != 0 && !is_mapped) {
+			file->area_count--;
+			munmap(map, bytes);
+		}
+	}
+	if (err != 0) {
+		tdm_ledger_file_set_size(file->fd, file->size);
+		return err;
+	}
 	file->size = from + bytes;
 	atomic_store_explicit((_Atomic uint64_t *)&file->header->file_size, file->size, memory_order_release);
 	*at = map;
@@ -725,94 +722,25 @@ static int copy_areas(const struct tdm_ledger_file *file, int fd)
 	return err;
 }
 
-/* The part of an area that is in use. */
-static size_t used_bytes(const struct tdm_ledger_file *file, const struct tdm_ledger_mapped *area)
+/* Maps the new file over the old one, with the header last. If Linux refuses, everything stays as it was. */
+static int map_areas(const struct tdm_ledger_file *file, int fd)
 {
-	return file->is_on_behalf ? area->bytes : (size_t)tdm_min(area->bytes, tdm_page_up(file->size) - area->offset);
-}
-
-static int map_new(const struct tdm_ledger_file *file, int fd, const struct tdm_ledger_mapped *area)
-{
-	size_t used = used_bytes(file, area);
-	void *at = area->at, *rest = (char *)at + used;
-	int err = 0;
-	if (used != area->bytes)
-		err = map(fd, area->offset + used, area->bytes - used, PROT_NONE, false, &rest);
-	if (err == 0 && used != area->bytes)
-		madvise(rest, area->bytes - used, MADV_DONTDUMP);
-	return err != 0 ? err : map(fd, area->offset, used, PROT_READ | PROT_WRITE, file->is_on_behalf, &at);
-}
-
-/* Maps the old file's pages a second time, because they are still needed. An emulator may be unable to: then an area of
- * `old` is empty. */
-static int keep_old(const struct tdm_ledger_file *file, struct tdm_ledger_file *old)
-{
-	for (unsigned i = 0; i < file->area_count; i++) {
-		const struct tdm_ledger_mapped *area = &file->areas[i];
-		size_t used = used_bytes(file, area);
-		int err = have_area_room(old);
-		if (err != 0)
-			return err;
-		void *at = mremap(area->at, 0, used, MREMAP_MAYMOVE);
-		old->areas[old->area_count++] = at != MAP_FAILED ? (struct tdm_ledger_mapped){ at, used, area->offset }
-								 : (struct tdm_ledger_mapped){ .offset = area->offset };
-	}
-	return 0;
-}
-
-/*
- * Maps the new file over the old one, with the header last. If Linux refuses, moves the old pages back; what lies
- * beyond them is then given up.
- */
-static int map_areas(struct tdm_ledger_file *file, struct tdm_ledger_file *old, int fd)
-{
+	const struct tdm_ledger_mapped *areas = file->areas;
 	unsigned i = file->area_count;
 	int err = 0;
 	while (err == 0 && i-- != 0)
-		err = map_new(file, fd, &file->areas[i]);
-	for (; err != 0 && i < file->area_count; i++) {
-		struct tdm_ledger_mapped *now = &file->areas[i], *was = &old->areas[i];
-		if (was->bytes == 0)
-			continue;
-		mremap(was->at, was->bytes, was->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, now->at);
-		if (now->bytes != was->bytes)
-			munmap((char *)now->at + was->bytes, now->bytes - was->bytes);
-		now->bytes = was->bytes;
-		was->bytes = 0;
-	}
+		err = map(fd, areas[i].offset, areas[i].bytes, file->is_on_behalf, &(void *){ areas[i].at });
+	while (err != 0 && ++i < file->area_count)
+		map(file->fd, areas[i].offset, areas[i].bytes, file->is_on_behalf, &(void *){ areas[i].at });
 	return err;
-}
-
-/* Adds the counts made between copying and mapping to the new file, and marks the old one. */
-static void carry_counts(const struct tdm_ledger_file *file, const struct tdm_ledger_file *old,
-	const struct tdm_ledger_header *copy, const struct tdm_ledger_notes *notes_copy, struct tdm_ledger_notes *notes)
-{
-	struct tdm_ledger_header *header = old->areas[0].at;
-	if (header == NULL && file->life != NULL && mprotect(file->life, tdm_page_bytes(), PROT_READ | PROT_WRITE) == 0)
-		header = file->life; /* the old file's first page */
-	if (header == NULL)
-		return;
-	const struct tdm_ledger_notes *was =
-		(const void *)(notes != NULL ? find_mapped(old, copy->notes_offset, copy->notes_offset + sizeof *was)
-					     : NULL);
-	for (unsigned i = 0; i < TDM_LOSS_COUNT; i++)
-		atomic_fetch_add((_Atomic uint64_t *)&file->header->lost[i], header->lost[i] - copy->lost[i]);
-	atomic_fetch_or((_Atomic uint32_t *)&header->flags, TDM_LEDGER_MOVED);
-	/* Likewise for the process's counters, which may grow at any time. */
-	for (unsigned i = 0; i < TDM_LEDGER_NOTE_COUNTERS && was != NULL; i++)
-		if (was->counters[i].value != notes_copy->counters[i].value)
-			atomic_fetch_add((_Atomic uint64_t *)&notes->counters[i].value,
-				was->counters[i].value - notes_copy->counters[i].value);
 }
 
 /* Moves everything to the new file. 0 or -errno, with nothing changed. */
 static int move_to(struct tdm_ledger_file *file, struct tdm_ledger_file *next, struct tdm_ledger_notes *notes)
 {
-	const struct tdm_ledger_mapped *last = &file->areas[file->area_count - 1];
-	struct tdm_ledger_header copy;
-	struct tdm_ledger_notes notes_copy;
-	int err = file->is_on_behalf ? tdm_ledger_file_set_size(next->fd, file->size)
-				     : set_length(next, last->offset + last->bytes);
+	struct tdm_ledger_header copy, *old = MAP_FAILED;
+	struct tdm_ledger_notes notes_copy, notes_old;
+	int err = tdm_ledger_file_set_size(next->fd, file->size);
 	if (err == 0)
 		err = copy_areas(file, next->fd);
 	if (err == 0) {
@@ -827,89 +755,60 @@ static int move_to(struct tdm_ledger_file *file, struct tdm_ledger_file *next, s
 			copy.uid = getuid();
 		err = copy_range(next->fd, (const char *)&copy, 0, sizeof copy);
 	}
-	if (err == 0)
-		err = keep_old(file, next);
 	if (err != 0)
 		return err;
 	const off_t at = (off_t)copy.notes_offset;
-	if (notes != NULL && (at == 0 || pread(next->fd, &notes_copy, sizeof *notes, at) != sizeof *notes))
-		notes = NULL;
-	if (!is_fd(next, next->fd))
-		return -EBADF;
-	err = map_areas(file, next, next->fd);
-	if (err == 0)
-		carry_counts(file, next, &copy, &notes_copy, notes);
-	return err;
-}
-
-struct renewal {
-	struct tdm_ledger_file *file, *next;
-	struct tdm_ledger_notes *notes;
-};
-
-/* The result is 0, too, if the file turns out to be there, or may be there and could not be recreated. */
-static int renew_job(void *context, bool is_apart)
-{
-	const struct renewal *renewal = context;
-	struct tdm_ledger_file *file = renewal->file, *next = renewal->next;
-	char dir[TDM_LEDGER_PATH_MAX];
-	enum fate fate = find_fate(file);
-	(void)is_apart;
-	if (fate == FATE_EXISTS)
-		return 0;
-	cut_path(file, 2, dir);
-	int err = open_new(next, dir);
-	if (err == 0) {
-		err = move_to(file, next, renewal->notes);
-		/* The new file's areas are the old file's pages. */
-		struct tdm_ledger_file pages = *next;
-		pages.fd = -1;
-		pages.life = NULL;
-		next->areas = NULL;
-		next->area_count = next->area_cap = 0;
-		tdm_ledger_file_close(&pages, false);
-		if (err != 0)
-			tdm_ledger_file_close(next, true);
+	bool has_notes = notes != NULL && at != 0 && pread(next->fd, &notes_copy, sizeof *notes, at) == sizeof *notes;
+	/* false if the program closed the descriptor and thereby released the lock */
+	bool has_old_fd = is_fd(file, file->fd);
+	if (has_old_fd)
+		old = mmap(NULL, TDM_LEDGER_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
+	err = map_areas(file, next->fd);
+	if (err == 0 && old != MAP_FAILED) {
+		/* Adds the counts made between copying and mapping to the new header, and marks the old one. */
+		for (unsigned i = 0; i < TDM_LOSS_COUNT; i++)
+			atomic_fetch_add((_Atomic uint64_t *)&file->header->lost[i], old->lost[i] - copy.lost[i]);
+		atomic_fetch_or((_Atomic uint32_t *)&old->flags, TDM_LEDGER_MOVED);
+		/* Likewise for the process's counters, which may grow at any time. */
+		has_notes = has_notes && pread(file->fd, &notes_old, sizeof *notes, at) == sizeof *notes;
+		for (unsigned i = 0; i < TDM_LEDGER_NOTE_COUNTERS && has_notes; i++)
+			if (notes_old.counters[i].value != notes_copy.counters[i].value)
+				atomic_fetch_add((_Atomic uint64_t *)&notes->counters[i].value,
+					notes_old.counters[i].value - notes_copy.counters[i].value);
 	}
+	if (old != MAP_FAILED)
+		munmap(old, TDM_LEDGER_PAGE);
 	if (err != 0)
-		return fate == FATE_UNKNOWN ? 0 : err;
-	if (file->life != NULL)
-		munmap(file->life, tdm_page_bytes());
-	file->life = next->life;
-	if (file->is_on_behalf) {
-		close_file(file);
-		file->fd = next->fd;
-	} else {
-		close_file(next);
-	}
-	file->device_no = next->device_no;
-	file->inode = next->inode;
-	file->generation = next->generation;
-	memcpy(file->path, next->path, sizeof file->path);
+		return err;
+	if (has_old_fd)
+		close(file->fd);
 	return 0;
 }
 
 int tdm_ledger_file_renew(struct tdm_ledger_file *file, struct tdm_ledger_notes *notes)
 {
+	char dir[TDM_LEDGER_PATH_MAX];
 	struct tdm_ledger_file *next = tdm_private_alloc(sizeof *next);
-	const uint64_t device_no = file->device_no, inode = file->inode;
-	struct stat st;
 	if (next == NULL)
 		return -ENOMEM;
-	next->fd = -1;
+	cut_path(file, 2, dir);
 	next->pid = file->pid;
 	next->is_on_behalf = file->is_on_behalf;
 	next->start = file->start;
 	next->mode = file->mode;
 	next->generation = file->generation + 1;
-	struct renewal renewal = { file, next, notes };
-	int err = file->is_on_behalf ? renew_job(&renewal, false) : tdm_helper_run(renew_job, &renewal);
-	if (err == 0 && !file->is_on_behalf && file->generation == next->generation) {
-		/* The helper cannot close a descriptor of this process. */
-		if (fstat(file->fd, &st) == 0 && st.st_dev == device_no && st.st_ino == inode)
-			close(file->fd);
-		file->fd = -1;
-		lock_by_descriptor(file);
+	int err = open_new(next, dir);
+	if (err == 0) {
+		err = move_to(file, next, notes);
+		if (err != 0)
+			tdm_ledger_file_close(next, true);
+	}
+	if (err == 0) {
+		file->fd = next->fd;
+		file->device_no = next->device_no;
+		file->inode = next->inode;
+		file->generation = next->generation;
+		memcpy(file->path, next->path, sizeof file->path);
 	}
 	tdm_private_free(next, sizeof *next);
 	return err;

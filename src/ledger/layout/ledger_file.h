@@ -72,9 +72,8 @@ int tdm_ledger_failure(const char *dir);
  * ---- the file ----
  *
  * Every page is reserved before it is touched, so a full file system causes an error code, not a signal in somebody's
- * program. A process's own ledger is opened by a helper (guest.h), so it takes none of the program's descriptors. If
- * the file is truncated, which only the writer's own user can do, touching a missing page raises a signal, as with any
- * mapped file.
+ * program. If the file is truncated, which only the writer's own user can do, touching a missing page raises a signal,
+ * as with any mapped file.
  */
 
 /* A mapped part of the file. */
@@ -101,12 +100,7 @@ struct tdm_behalf {
 };
 
 struct tdm_ledger_file {
-	/*
-	 * For a ledger on behalf: the open file. For a process's own ledger: at most a descriptor that holds a lock,
-	 * which is never used for anything else; -1 if there is none.
-	 */
 	int fd;
-	void *life; /* the page that keeps the life lock's open file; NULL if there is none, as in a forked child */
 	struct tdm_ledger_header *header; /* the mapped header */
 	char path[TDM_LEDGER_PATH_MAX];
 	uint64_t device_no, inode; /* identify the file */
@@ -116,9 +110,7 @@ struct tdm_ledger_file {
 	uint32_t generation, mode;
 	/* copy of the header's word; the word is never read back, because others can write to the file */
 	uint64_t size;
-	/* The first holds the header, and the first areas of a small ledger. A process's own ledger has one or a few,
-	 * which are larger than what is used. */
-	struct tdm_ledger_mapped *areas;
+	struct tdm_ledger_mapped *areas; /* the first holds the header, and the first areas of a small ledger */
 	unsigned area_count, area_cap;
 	struct tdm_ledger_span *reserved;
 	unsigned reserved_count, reserved_cap;
@@ -131,9 +123,6 @@ struct tdm_ledger_file {
  */
 int tdm_ledger_file_create(
 	struct tdm_ledger_file *file, const char *dir, uint32_t mode, uint32_t flags, const struct tdm_behalf *behalf);
-
-/* For a forked child: it does not have the page that holds its parent's life lock. */
-void tdm_ledger_file_inherited(struct tdm_ledger_file *file);
 
 /* Removes the file, and also the user's folder if it is then empty. */
 void tdm_ledger_file_remove(const struct tdm_ledger_file *file);
@@ -154,20 +143,19 @@ int tdm_ledger_file_reserve(struct tdm_ledger_file *file, void *at, uint64_t off
  * be reserved before they are touched again. 0 or -errno; some file systems do not support this. */
 int tdm_ledger_file_release(struct tdm_ledger_file *file, uint64_t from, uint64_t to);
 
-/* Whether the file may have been deleted: it is not under its name. A renamed file is still the ledger. */
+/* Whether the file has been deleted. A renamed file is still the ledger. */
 bool tdm_ledger_file_is_gone(const struct tdm_ledger_file *file);
 
 /*
  * Recreates a deleted file as the next generation, with the same content, and maps its areas at the old addresses.
  * Meanwhile, only the counters in the header and in the notes may change; the notes are mapped at `notes` (NULL if
- * there are none). 0 or -errno; on an error the old file stays mapped. 0, too, if the file was not deleted after all,
- * or if that is not known and no new file can be made.
+ * there are none). 0 or -errno; on an error the old file stays mapped.
  */
 int tdm_ledger_file_renew(struct tdm_ledger_file *file, struct tdm_ledger_notes *notes);
 
 int tdm_ledger_file_lock(const struct tdm_ledger_file *file); /* 0, -EAGAIN (held by another process) or -errno */
 int tdm_ledger_file_set_size(int fd, uint64_t size);
-/* For a ledger on behalf: sets the size of the open file and maps all of it, header first. 0 or -errno. */
+/* Sets the size of the open file and maps all of it, header first. 0 or -errno. */
 int tdm_ledger_file_map(struct tdm_ledger_file *file, uint64_t size);
 
 struct tdm_ledger_clock tdm_ledger_clock_now(void);
@@ -180,15 +168,5 @@ void tdm_ledger_file_clock(struct tdm_ledger_file *file);
 
 /* The start time in /proc/PID/stat for this pid (0: this process); 0 if unknown. */
 uint64_t tdm_ledger_start_of(int32_t pid);
-
-/*
- * Parts of tdm_ledger_file_create(): the pid of a helper's parent in /proc's namespace (0 if unknown); creating the
- * file of the next generation in its user's folder, with its name appended to the path (a descriptor or -errno); and
- * writing the header, where `pid` is the pid of the ledger's process in /proc, or 0 if that is the calling process.
- */
-int32_t tdm_ledger_parent_pid(void);
-int tdm_ledger_create_in(struct tdm_ledger_file *file, int folder);
-void tdm_ledger_fill_header(
-	const struct tdm_ledger_file *file, uint32_t flags, const struct tdm_behalf *behalf, int32_t pid);
 
 #endif

@@ -1,10 +1,7 @@
 #include "ledger/layout/slot_index.h"
-#include "base/clock.h"
 #include "ledger/layout/guest.h"
 
 #include <errno.h>
-#include <string.h>
-#include <sys/auxv.h>
 
 enum {
 	FIRST_BUCKETS = 64,
@@ -13,28 +10,6 @@ enum {
 	FILL_MAX = 11, /* limit when there is no memory to grow */
 	BUCKETS_MAX = 1 << 28,
 };
-
-_Atomic uint64_t tdm_slot_key;
-
-static uint64_t scramble(uint64_t x)
-{
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
-
-/* Linux gives each program random bytes at its start; without them, time and place must do. Threads may arrive here at
- * once: the first key counts. */
-static void have_key(void)
-{
-	uint64_t none = 0, words[2] = { tdm_clock_ticks(), (uint64_t)(uintptr_t)&words };
-	const void *bytes = (const void *)(uintptr_t)getauxval(AT_RANDOM);
-	if (atomic_load(&tdm_slot_key) != 0)
-		return;
-	if (bytes != NULL)
-		memcpy(words, bytes, sizeof words);
-	atomic_compare_exchange_strong(&tdm_slot_key, &none, (scramble(words[0]) ^ words[1]) | 1);
-}
 
 static int table_init(struct tdm_slot_table *table, uint32_t buckets, bool is_small)
 {
@@ -61,7 +36,6 @@ static uint32_t first_buckets(bool is_small)
 int tdm_slot_index_init(struct tdm_slot_index *index, bool is_small)
 {
 	uint32_t buckets = first_buckets(is_small);
-	have_key();
 	*index = (struct tdm_slot_index){ .limit = (size_t)buckets * FILL, .is_small = is_small };
 	return table_init(&index->now, buckets, is_small);
 }

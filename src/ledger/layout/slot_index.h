@@ -10,7 +10,6 @@
 #ifndef TDM_LEDGER_SLOT_INDEX_H
 #define TDM_LEDGER_SLOT_INDEX_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,18 +50,10 @@ struct tdm_index_pos {
 int tdm_slot_index_init(struct tdm_slot_index *index, bool is_small); /* 0 or -ENOMEM */
 void tdm_slot_index_done(struct tdm_slot_index *index);
 
-/*
- * The key of all hashes in this process. It is random, so nobody can choose ids that share a bucket. It never changes,
- * because a hash is computed before the device is entered. 0 until the first tdm_slot_index_init().
- */
-extern _Atomic uint64_t tdm_slot_key __attribute__((visibility("hidden")));
-
-/* The middle bits of the product depend on all bits of kind and id, however regular the ids are: this factor spreads
- * regular ids better than a random one would, and the key does not disturb that. */
+/* The middle bits of the product depend on all bits of kind and id, however regular the ids are. */
 static inline uint32_t tdm_slot_hash(uint32_t kind, uint64_t id)
 {
-	uint64_t key = atomic_load_explicit(&tdm_slot_key, memory_order_relaxed);
-	unsigned __int128 x = (unsigned __int128)(id ^ (uint64_t)kind << 40 ^ key) * UINT64_C(0x9e3779b97f4a7c15);
+	unsigned __int128 x = (unsigned __int128)(id ^ (uint64_t)kind << 40) * UINT64_C(0x9e3779b97f4a7c15);
 	return (uint32_t)(x >> 64) ^ (uint32_t)(x >> 32);
 }
 

@@ -37,7 +37,6 @@ struct owner {
 
 struct listing {
 	struct tdm_ledger_search *search;
-	struct tdm_fair *left; /* may be NULL */
 	struct owner *owners;
 	size_t owner_count, owner_cap;
 	struct tdm_map by_uid;
@@ -146,13 +145,6 @@ static size_t share_of(const struct listing *l, const struct owner *owner)
 	return owner->rank < ANYBODY ? tdm_max(l->share, FIRST_ONES_MAX) : l->share;
 }
 
-static void leave_out(struct listing *l, uint32_t uid)
-{
-	l->search->left_out++;
-	if (l->left != NULL)
-		tdm_fair_of(l->left, uid)->left++;
-}
-
 /* Whether one more entry is allowed for the owner. */
 static bool may_add(struct listing *l, const struct owner *owner)
 {
@@ -162,7 +154,7 @@ static bool may_add(struct listing *l, const struct owner *owner)
 			l->share /= 2;
 			for (size_t i = 0; i < l->owner_count; i++) {
 				struct owner *rich = &l->owners[i];
-				for (; rich->count > share_of(l, rich); l->total--, leave_out(l, rich->uid))
+				for (; rich->count > share_of(l, rich); l->total--, l->search->left_out++)
 					free((void *)(uintptr_t)rich->list[--rich->count].path);
 			}
 		}
@@ -197,7 +189,7 @@ static void take_ledger(
 	struct stat st;
 	struct owner *owner = place->charged >= 0 ? find_owner(l, (uint32_t)place->charged) : NULL;
 	if (owner != NULL && !may_add(l, owner)) {
-		leave_out(l, owner->uid);
+		l->search->left_out++;
 		return;
 	}
 	if (fstatat(place->fd, entry, &st, AT_SYMLINK_NOFOLLOW) != 0)
@@ -209,7 +201,7 @@ static void take_ledger(
 			(struct tdm_ledger_entry){
 				.path = tdm_printed("%s/%s", place->path, entry), .name = *name, .owner = st.st_uid });
 	else
-		leave_out(l, owner->uid);
+		l->search->left_out++;
 }
 
 static void take_folder(struct listing *l, const struct place *place, const char *entry, enum level level)
@@ -221,7 +213,7 @@ static void take_folder(struct listing *l, const struct place *place, const char
 	uint32_t charged = place->charged >= 0 ? (uint32_t)place->charged : st.st_uid;
 	struct owner *owner = find_owner(l, charged);
 	if (owner->folders == FOLDERS_MAX) {
-		leave_out(l, charged);
+		l->search->left_out++;
 		return;
 	}
 	owner->folders++;
@@ -235,7 +227,7 @@ static void take_folder(struct listing *l, const struct place *place, const char
 			add(l, owner, (struct tdm_ledger_entry){ .path = path, .owner = st.st_uid, .folder_err = err });
 			return;
 		}
-		leave_out(l, charged);
+		l->search->left_out++;
 	}
 	free(path);
 }
@@ -284,12 +276,7 @@ static int by_name(const void *a, const void *b)
 
 int tdm_ledger_list(struct tdm_ledger_search *search)
 {
-	return tdm_ledger_list_fairly(search, NULL);
-}
-
-int tdm_ledger_list_fairly(struct tdm_ledger_search *search, struct tdm_fair *left)
-{
-	struct listing l = { .search = search, .left = left, .share = TDM_LEDGER_LIST_MAX };
+	struct listing l = { .search = search, .share = TDM_LEDGER_LIST_MAX };
 	struct place top = { .path = tdm_ledger_dir(search->dir), .charged = -1 };
 	const char *end = top.path + strlen(top.path);
 	search->others = search->left_out = 0;

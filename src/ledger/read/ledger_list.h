@@ -18,7 +18,6 @@
 #include <stdint.h>
 
 #include "ledger/layout/ledger_file.h"
-#include "ledger/read/fair.h"
 
 #define TDM_LEDGER_OLD_PREFIX "tidemark." /* prefix of names in the old layout */
 
@@ -61,8 +60,5 @@ struct tdm_ledger_search {
  * entries are in pid order. Returns 0, or -errno after passing on the entries that could be read.
  */
 int tdm_ledger_list(struct tdm_ledger_search *search);
-
-/* The same; also adds what is beyond an owner's share to `left` of that user. */
-int tdm_ledger_list_fairly(struct tdm_ledger_search *search, struct tdm_fair *left);
 
 #endif

@@ -76,8 +76,6 @@ bool tdm_ledger_is_still(const struct tdm_ledger *ledger);
 
 /* The last picture's header, with accepted segments only. Its strings are terminated; `phase_count` is unchecked. */
 const struct tdm_ledger_header *tdm_ledger_header(const struct tdm_ledger *ledger);
-/* When the ledger was made, by this process's monotonic clock. */
-uint64_t tdm_ledger_began(const struct tdm_ledger *ledger);
 /* The time last recorded by the writer, which records the time now and then while it is writing. */
 struct tdm_ledger_clock tdm_ledger_noted(const struct tdm_ledger *ledger);
 enum tdm_liveness tdm_ledger_liveness(const struct tdm_ledger *ledger); /* tests the lock again */
@@ -156,9 +154,6 @@ struct tdm_str tdm_ledger_text(struct tdm_ledger *ledger, uint32_t number);
 size_t tdm_ledger_stack(struct tdm_ledger *ledger, uint32_t number, uint64_t frames[TDM_LEDGER_STACK_MAX]);
 /* Refuses the whole list if a rectangle is invalid: a partial list would be wrong. */
 const struct tdm_core_range *tdm_ledger_ranges(struct tdm_ledger *ledger, uint32_t number, uint32_t *count);
-/* The address of a per-core buffer on each core of its ranges: range by range, in each range row by row. NULL if the
- * blob has ranges only, or another number of addresses than its ranges have cores. */
-const uint64_t *tdm_ledger_addresses(struct tdm_ledger *ledger, uint32_t number, uint32_t *count);
 /*
  * The program's i-th loaded module, for symbolising. Returns 1 and sets *base, *size and *path, or returns 0 if there
  * is no i-th module.

@@ -29,9 +29,8 @@ enum {
 	CLOCK_AGE = 256,
 	AREA_ALIGN = 8, /* alignment of every offset in the file */
 };
-#define SHIFT_SLACK_NS ((int64_t)TDM_NS_PER_S)
 /* Minimum distance between two clock readings that gives the counter's rate accurately. */
-#define CLOCK_SPAN_NS  (TDM_NS_PER_S / 2)
+#define CLOCK_SPAN_NS (TDM_NS_PER_S / 2)
 
 int tdm_ledger_read(const struct tdm_ledger *ledger, uint64_t offset, void *dst, size_t bytes)
 {
@@ -477,45 +476,6 @@ static bool is_far(const struct tdm_ledger_clock *from, const struct tdm_ledger_
 	       to->monotonic_ns - from->monotonic_ns >= span_ns;
 }
 
-static bool is_of_this_boot(struct tdm_ledger *ledger)
-{
-	uint8_t id[16];
-	if (!ledger->asked_boot) {
-		ledger->asked_boot = true;
-		/* If the writer is running, the ledger is from this boot. */
-		ledger->is_this_boot = tdm_ledger_liveness(ledger) == TDM_ALIVE ||
-				       (tdm_ledger_boot_id(id) && memcmp(id, ledger->header.boot_id, sizeof id) == 0);
-	}
-	return ledger->is_this_boot;
-}
-
-static bool has_other_clock(struct tdm_ledger *ledger)
-{
-	struct stat own;
-	const struct tdm_ledger_header *header = &ledger->header;
-	return header->minor >= 6 && header->time_namespace != 0 && stat("/proc/self/ns/time", &own) == 0 &&
-	       own.st_ino != header->time_namespace && is_of_this_boot(ledger);
-}
-
-/* How far our monotonic clock is ahead of that of a writer in another time namespace. The time stamp counter is the
- * same for both. */
-static int64_t find_shift(const struct tdm_ledger_clock *first, const struct tdm_ledger_clock *last)
-{
-	struct tdm_ledger_clock now = tdm_ledger_clock_now();
-	if (!is_far(first, last, 1) || now.tsc < first->tsc)
-		return 0;
-	unsigned __int128 span_ns = last->monotonic_ns - first->monotonic_ns;
-	unsigned __int128 gone = span_ns * (now.tsc - first->tsc) / (last->tsc - first->tsc);
-	if (gone > INT64_MAX || first->monotonic_ns > INT64_MAX || now.monotonic_ns > INT64_MAX)
-		return 0;
-	return (int64_t)now.monotonic_ns - (int64_t)first->monotonic_ns - (int64_t)gone;
-}
-
-static void shift_clock(struct tdm_ledger_clock *clock, int64_t shift_ns)
-{
-	clock->monotonic_ns += (uint64_t)shift_ns; /* modulo 2^64, as for a process older than our clock */
-}
-
 /*
  * If the header's two readings are too close together, uses the current time as the second, unless the machine was
  * rebooted.
@@ -524,20 +484,20 @@ static void refresh_clocks(struct tdm_ledger *ledger)
 {
 	struct tdm_ledger_clock last = { 0 };
 	bool has_last = read_last_clock(ledger, &last);
+	uint8_t id[16];
 	ledger->first = ledger->header.first;
-	int64_t was = ledger->shift_ns;
-	int64_t shift_ns = has_last && has_other_clock(ledger) ? find_shift(&ledger->first, &last) : 0;
-	/* Small differences between two estimates must not change the times already shown. */
-	bool is_same = was != 0 && shift_ns != 0 && shift_ns - was < SHIFT_SLACK_NS && was - shift_ns < SHIFT_SLACK_NS;
-	ledger->shift_ns = is_same ? was : shift_ns;
-	shift_clock(&ledger->first, ledger->shift_ns);
-	shift_clock(&last, ledger->shift_ns);
 	ledger->last = last;
 	ledger->clocks_age = 0;
 	ledger->has_clocks = ledger->clocks_settled = has_last && is_far(&ledger->first, &last, CLOCK_SPAN_NS);
 	if (ledger->has_clocks)
 		return;
-	if (is_of_this_boot(ledger)) {
+	if (!ledger->asked_boot) {
+		ledger->asked_boot = true;
+		/* If the writer is running, the ledger is from this boot. */
+		ledger->is_this_boot = tdm_ledger_liveness(ledger) == TDM_ALIVE ||
+				       (tdm_ledger_boot_id(id) && memcmp(id, ledger->header.boot_id, sizeof id) == 0);
+	}
+	if (ledger->is_this_boot) {
 		ledger->last = tdm_ledger_clock_now();
 		ledger->has_clocks = is_far(&ledger->first, &ledger->last, 1);
 		ledger->clocks_settled = is_far(&ledger->first, &ledger->last, CLOCK_SPAN_NS);
@@ -787,22 +747,14 @@ const struct tdm_ledger_header *tdm_ledger_header(const struct tdm_ledger *ledge
 	return &ledger->header;
 }
 
-uint64_t tdm_ledger_began(const struct tdm_ledger *ledger)
-{
-	return ledger->first.monotonic_ns;
-}
-
 struct tdm_ledger_clock tdm_ledger_noted(const struct tdm_ledger *ledger)
 {
-	struct tdm_ledger_clock noted = ledger->header.last_seq % 2 == 0 ? ledger->header.last : ledger->header.first;
-	shift_clock(&noted, ledger->shift_ns);
-	return noted;
+	return ledger->header.last_seq % 2 == 0 ? ledger->header.last : ledger->header.first;
 }
 
 enum tdm_liveness tdm_ledger_holder(const struct tdm_ledger *ledger, int32_t *pid)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
-	struct flock shown = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = TDM_LEDGER_PID_BYTE, .l_len = 1 };
 	*pid = 0;
 	if (ledger->own) { /* a process never sees its own lock */
 		*pid = (int32_t)getpid();
@@ -812,9 +764,6 @@ enum tdm_liveness tdm_ledger_holder(const struct tdm_ledger *ledger, int32_t *pi
 		return TDM_ALIVE_UNKNOWN;
 	if (lock.l_type == F_UNLCK)
 		return TDM_DEAD;
-	/* The lock of an open file shows no pid; there may be one that does. */
-	if (lock.l_pid <= 0 && fcntl(ledger->fd, F_GETLK, &shown) == 0 && shown.l_type != F_UNLCK)
-		lock.l_pid = shown.l_pid;
 	*pid = lock.l_pid > 0 ? (int32_t)lock.l_pid : 0;
 	return TDM_ALIVE;
 }

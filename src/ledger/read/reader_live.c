@@ -67,7 +67,7 @@ static inline bool take_slot(struct pass *pass, const struct tdm_ledger_slot *sl
 	/* In a damaged ledger the sums may wrap, which is harmless because they are only compared. */
 	pass->sums[slot->kind].buffers++;
 	pass->sums[slot->kind].bytes += reserved;
-	pass->sums[slot->kind].bank_bytes += slot->banks != 0 ? tdm_slot_in_bank(slot->bank_bytes, slot->flags) : 0;
+	pass->sums[slot->kind].bank_bytes += slot->banks != 0 ? slot->bank_bytes : 0;
 	pass->sums[slot->kind].asked_bytes += slot->banks != 0 ? slot->asked : 0;
 	return true;
 }
@@ -530,14 +530,13 @@ static bool find_place(const struct tdm_ledger *ledger, uint64_t at, uint64_t *o
 
 static bool head_is_valid(const struct tdm_ledger_blob *head, uint64_t left)
 {
-	enum { FRAME = sizeof(uint64_t), WORD = sizeof(uint64_t), RANGE = sizeof(struct tdm_core_range) };
+	enum { FRAME = sizeof(uint64_t), RANGE = sizeof(struct tdm_core_range) };
 	static const struct {
 		uint32_t unit, least, most;
 	} sizes[] = { [TDM_BLOB_TEXT] = { 1, 0, TDM_LEDGER_TEXT_MAX },
 		[TDM_BLOB_STACK] = { FRAME, 0, TDM_LEDGER_STACK_MAX * FRAME },
 		[TDM_BLOB_RANGES] = { RANGE, 0, TDM_LEDGER_RANGES_MAX * RANGE },
-		[TDM_BLOB_MODULE] = { 1, 2 * sizeof(uint64_t), CONTENT_MAX },
-		[TDM_BLOB_ADDRESSES] = { WORD, 2 * WORD, (1 + TDM_LEDGER_CORES_MAX) * WORD } };
+		[TDM_BLOB_MODULE] = { 1, 2 * sizeof(uint64_t), CONTENT_MAX } };
 	return head->kind != 0 && head->kind < sizeof sizes / sizeof sizes[0] &&
 	       head->bytes % sizes[head->kind].unit == 0 && head->bytes >= sizes[head->kind].least &&
 	       head->bytes <= sizes[head->kind].most && left >= sizeof *head && head->bytes <= left - sizeof *head;
@@ -585,18 +584,14 @@ static const struct tdm_ledger_kept *read_blob(struct tdm_ledger *ledger, uint32
 	return &ledger->kept[ledger->kept_count++];
 }
 
-/* A blob of any kind; NULL if there is none. */
-static const struct tdm_ledger_kept *find_blob(struct tdm_ledger *ledger, uint32_t number)
-{
-	uint32_t i = number >= FIRST_NUMBER ? tdm_map_find(&ledger->by_number, number) : TDM_MAP_NONE;
-	return i != TDM_MAP_NONE ? &ledger->kept[i] : number >= FIRST_NUMBER ? read_blob(ledger, number) : NULL;
-}
-
 static const struct tdm_ledger_kept *get_blob(struct tdm_ledger *ledger, uint32_t number, enum tdm_blob_kind kind)
 {
 	if (number == 0)
 		return NULL;
-	const struct tdm_ledger_kept *kept = find_blob(ledger, number);
+	uint32_t i = number >= FIRST_NUMBER ? tdm_map_find(&ledger->by_number, number) : TDM_MAP_NONE;
+	const struct tdm_ledger_kept *kept = i != TDM_MAP_NONE        ? &ledger->kept[i]
+					     : number >= FIRST_NUMBER ? read_blob(ledger, number)
+								      : NULL;
 	if (kept != NULL && kept->kind == (uint32_t)kind)
 		return kept;
 	ledger->refused++;
@@ -620,11 +615,7 @@ size_t tdm_ledger_stack(struct tdm_ledger *ledger, uint32_t number, uint64_t fra
 
 const struct tdm_core_range *tdm_ledger_ranges(struct tdm_ledger *ledger, uint32_t number, uint32_t *count)
 {
-	const struct tdm_ledger_kept *kept = find_blob(ledger, number);
-	uint64_t of = number;
-	if (kept != NULL && kept->kind == TDM_BLOB_ADDRESSES)
-		memcpy(&of, kept->content, sizeof of);
-	kept = of <= UINT32_MAX ? get_blob(ledger, (uint32_t)of, TDM_BLOB_RANGES) : NULL;
+	const struct tdm_ledger_kept *kept = get_blob(ledger, number, TDM_BLOB_RANGES);
 	*count = 0;
 	if (kept == NULL)
 		return NULL;
@@ -637,28 +628,6 @@ const struct tdm_core_range *tdm_ledger_ranges(struct tdm_ledger *ledger, uint32
 		}
 	*count = all;
 	return all != 0 ? ranges : NULL;
-}
-
-const uint64_t *tdm_ledger_addresses(struct tdm_ledger *ledger, uint32_t number, uint32_t *count)
-{
-	const struct tdm_ledger_kept *kept = find_blob(ledger, number);
-	uint32_t range_count;
-	uint64_t cores = 0;
-	*count = 0;
-	if (kept == NULL || kept->kind != TDM_BLOB_ADDRESSES)
-		return NULL;
-	/* Reading the ranges may move the list of kept blobs, but not their content. */
-	const uint64_t *words = (const void *)kept->content; /* aligned by malloc() */
-	uint32_t all = kept->bytes / (uint32_t)sizeof *words - 1;
-	const struct tdm_core_range *ranges = tdm_ledger_ranges(ledger, number, &range_count);
-	for (uint32_t i = 0; i < range_count; i++)
-		cores += ((uint64_t)ranges[i].x1 - ranges[i].x0 + 1) * ((uint64_t)ranges[i].y1 - ranges[i].y0 + 1);
-	if (cores != all) {
-		ledger->refused++;
-		return NULL;
-	}
-	*count = all;
-	return words + 1;
 }
 
 /* Modules, found by a walk over the completed blobs. */

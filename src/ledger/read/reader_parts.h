@@ -47,7 +47,6 @@ struct tdm_ledger {
 	struct tdm_ledger_header header;     /* the picture's header, with accepted segments only */
 	struct tdm_ledger_header said;       /* the header as of the last full check */
 	struct tdm_ledger_clock first, last; /* two clock readings; valid if has_clocks */
-	int64_t shift_ns; /* added to the header's monotonic clock: the writer may be in another time namespace */
 	bool has_clocks;
 	/* the readings are far enough apart, and are repeated only when the header has new ones */
 	bool clocks_settled;

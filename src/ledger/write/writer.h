@@ -141,8 +141,7 @@ struct tdm_shrink {
 
 /* The writer's record of a device, in private memory. */
 struct tdm_wdevice {
-	struct tdm_wthread *_Atomic owner;        /* NULL if the device is shared */
-	struct tdm_wthread *_Atomic stepped_down; /* the last thread that came without being the owner */
+	struct tdm_wthread *_Atomic owner; /* NULL if the device is shared */
 	struct tdm_lock lock;
 	struct tdm_wthread *last; /* while the device is shared: the thread that entered last */
 	uint32_t streak;          /* how many times in a row that thread has entered */
@@ -179,9 +178,9 @@ struct tdm_wdevice {
 	uint32_t segment_count;
 	uint32_t spare_cap;
 	struct tdm_shrink shrink;
-	uint32_t retry;   /* reports to skip before the next attempt to get more room */
-	bool is_shared;   /* an owner was revoked */
-	bool is_hopeless; /* the last wait for the owner to leave timed out */
+	uint32_t retry;       /* reports to skip before the next attempt to get more room */
+	uint32_t revocations; /* how often an owner was revoked */
+	bool is_hopeless;     /* the last wait for the owner to leave timed out */
 	/* A report began but will not finish; it is repaired before the next report. The device then has no owner. */
 	_Atomic bool is_torn;
 	/* nothing has changed since the lock's holder repaired the device, so it need not be repaired again */
@@ -230,7 +229,7 @@ struct tdm_writer {
 	_Atomic uint64_t stranded_from;
 	/* called inside a device when the file's deletion is noticed; may be NULL */
 	void (*gone)(struct tdm_writer *writer);
-	_Atomic bool can_own; /* whether Linux supports the barrier that owners rely on, and allows it */
+	bool can_own; /* whether Linux supports the barrier that owners rely on */
 	/* the parent's indexes at the time of the fork, one per device; may be NULL */
 	struct tdm_slot_index *inherited;
 	unsigned inherited_count;

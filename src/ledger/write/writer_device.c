@@ -4,15 +4,12 @@
 
 #include <errno.h>
 #include <linux/membarrier.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
 	DEVICE_RETRY_AFTER = 64,
-	STEP_DOWN_SPINS = 100,
-	SHARED_STREAK = 64, /* entries in a row that make a thread the owner of a device that others use as well */
 	SPARE_FIRST = 1024,
 	SPARE_SMALL = 16,
 	FIRST_BYTES = TDM_LEDGER_FIRST_SLOTS * (sizeof(struct tdm_ledger_slot) + sizeof(struct tdm_ledger_more)),
@@ -374,45 +371,18 @@ static bool has_ended_inside(struct tdm_wdevice *device, const struct tdm_wthrea
 	return true;
 }
 
-/* Whether a revoked owner steps down by itself, which it does at its next report. */
-static bool steps_down(struct tdm_wdevice *device, const struct tdm_wthread *owner)
-{
-	for (int i = 0; i < STEP_DOWN_SPINS; i++, tdm_pause())
-		if (atomic_load_explicit(&device->stepped_down, memory_order_acquire) == owner)
-			return true;
-	return false;
-}
-
 /*
- * Makes the owner's stores visible, and ours to the owner. If the barrier is denied, which it was not at the start,
- * there are no owners any more, and time must do for the last ones: a processor keeps a store to itself for far less.
- */
-static void run_barrier(struct tdm_writer *writer)
-{
-	enum { BARRIER_NS = TDM_NS_PER_MS };
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0) == 0)
-		return;
-	writer->can_own = false;
-	atomic_thread_fence(memory_order_seq_cst);
-	for (uint64_t end = tdm_clock_ns() + BARRIER_NS; tdm_clock_ns() < end;)
-		sched_yield();
-	atomic_thread_fence(memory_order_seq_cst);
-}
-
-/*
- * Revokes ownership. An owner that does not report soon is asked with a barrier: after it, either we see the owner
- * inside, or the owner sees that it is no longer the owner.
+ * Revokes ownership. After the barrier, either we see the owner inside, or the owner sees that it is no longer the
+ * owner.
  */
 static bool put_owner_out(struct tdm_wdevice *device)
 {
-	atomic_store_explicit(&device->stepped_down, NULL, memory_order_relaxed);
 	struct tdm_wthread *owner = atomic_exchange(&device->owner, NULL);
 	if (owner == NULL)
 		return true;
-	bool is_out = steps_down(device, owner);
-	if (!is_out) {
+	bool is_out = false;
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0) == 0) {
 		struct tdm_wait wait = { .is_hopeless = device->is_hopeless };
-		run_barrier(device->writer);
 		is_out = !is_inside(owner, device) || has_ended_inside(device, owner);
 		while (!is_out && tdm_wait_more(&wait))
 			is_out = !is_inside(owner, device) ||
@@ -425,7 +395,7 @@ static bool put_owner_out(struct tdm_wdevice *device)
 		atomic_store(&device->owner, owner);
 		return false;
 	}
-	device->is_shared = true;
+	device->revocations++;
 	device->streak = 0;
 	return true;
 }
@@ -447,17 +417,10 @@ static bool make_fit(struct tdm_wdevice *device)
 
 enum tdm_entered tdm_wdevice_enter_slow(struct tdm_wdevice *device, struct tdm_wthread *self)
 {
-	/* Pairs with steps_down(): a thread that finds itself revoked has left the device. */
-	struct tdm_wthread *owner = atomic_load_explicit(&device->owner, memory_order_acquire);
-	if (self != NULL) {
+	static const uint32_t streaks[] = { 0, 256, 4096 };
+	if (self != NULL)
 		atomic_store_explicit(&self->inside, (uintptr_t)device | TDM_BY_LOCK, memory_order_release);
-		atomic_store_explicit(&device->stepped_down, self, memory_order_release);
-	}
-	/* While another thread works as the owner, the lock is free, but it is not this thread's turn. */
-	bool may_try = owner == NULL || owner == self;
-	uint32_t was = 0;
-	bool locked = (may_try && tdm_lock_try(&device->lock, &was)) ||
-		      tdm_lock_take_slow(&device->lock, was, (_Atomic uint64_t *)&device->shared->seq);
+	bool locked = tdm_lock_take(&device->lock);
 	/* The lock's previous holder may have ended without releasing it. */
 	if (locked && atomic_exchange_explicit(&device->lock.is_broken, false, memory_order_relaxed)) {
 		if (atomic_load_explicit(&device->is_untouched, memory_order_relaxed))
@@ -476,9 +439,9 @@ enum tdm_entered tdm_wdevice_enter_slow(struct tdm_wdevice *device, struct tdm_w
 	atomic_signal_fence(memory_order_seq_cst); /* before anything changes */
 	device->streak = device->last == self ? device->streak + 1 : 0;
 	device->last = self;
-	/* A thread becomes the owner after entering often enough in a row, because it costs a system call to end that.
-	 */
-	if (self != NULL && device->writer->can_own && device->streak >= (device->is_shared ? SHARED_STREAK : 0))
+	/* A thread becomes the owner after entering often enough in a row; each revocation raises that number. */
+	if (self != NULL && device->writer->can_own && device->revocations < sizeof streaks / sizeof *streaks &&
+		device->streak >= streaks[device->revocations])
 		atomic_store_explicit(&device->owner, self, memory_order_release); /* effective from its next report */
 	return TDM_WITH_LOCK;
 }
@@ -623,7 +586,7 @@ int tdm_writer_renew(struct tdm_writer *writer)
 	/* Owners of the stopped devices. Owners enter without the lock, so they are revoked, and reinstated
 	 * afterwards. */
 	struct tdm_wthread *owners[TDM_LEDGER_DEVICES];
-	bool is_shared[TDM_LEDGER_DEVICES];
+	uint32_t revocations[TDM_LEDGER_DEVICES];
 	unsigned stopped = 0;
 	struct tdm_wdevice *device;
 	struct tdm_quiet guard;
@@ -631,7 +594,7 @@ int tdm_writer_renew(struct tdm_writer *writer)
 	tdm_quiet_begin(&guard);
 	for (; (device = tdm_writer_get_device(writer, stopped)) != NULL; stopped++) {
 		owners[stopped] = atomic_load(&device->owner);
-		is_shared[stopped] = device->is_shared;
+		revocations[stopped] = device->revocations;
 		if (tdm_wdevice_enter_slow(device, NULL) == TDM_NOT_ENTERED)
 			break;
 	}
@@ -651,7 +614,7 @@ int tdm_writer_renew(struct tdm_writer *writer)
 	/* Returns each device to its owner, unless the owner ended while inside. */
 	for (unsigned i = 0; i < stopped; i++) {
 		device = tdm_writer_get_device(writer, i);
-		device->is_shared = is_shared[i];
+		device->revocations = revocations[i];
 		if (owners[i] != NULL && !tdm_wthread_is_inside(owners[i]))
 			atomic_store(&device->owner, owners[i]);
 		tdm_wdevice_leave_slow(device, NULL);

@@ -178,20 +178,6 @@ cold void tdm_writer_count_view(
 		note_view(device, kind, 0, flags);
 }
 
-/* Counts the release of a view, or of a per-core buffer, which is in no bank. */
-cold void tdm_writer_count_rare_free(
-	struct tdm_wdevice *device, uint64_t number, const struct tdm_ledger_slot *slot, uint32_t kind)
-{
-	if (slot->banks == 0) {
-		tdm_writer_count_view(device, kind, number, true, 0);
-		return;
-	}
-	struct tdm_wchange change = { 0 };
-	change.bytes_and_buffers -= (tdm_pair){ slot->bank_bytes * slot->banks, 1 };
-	change.bank_and_asked -= (tdm_pair){ tdm_slot_in_bank(slot->bank_bytes, slot->flags), slot->asked };
-	tdm_writer_change(device, kind, number, device->last_tsc, &change);
-}
-
 /* The position of a buffer in one table of the index. */
 static struct tdm_index_pos find_in(const struct tdm_wdevice *device, struct tdm_slot_table *table, uint32_t kind,
 	uint64_t id, uint32_t hash, struct tdm_ledger_slot **slot)
@@ -260,13 +246,12 @@ static int have_spare(struct tdm_wdevice *device)
 static struct tdm_wchange addition_of(const struct tdm_report *r, const struct tdm_report_extra *extra)
 {
 	uint64_t bytes = extra->bank_bytes * extra->banks;
-	return extra->banks == 0
-		       ? (struct tdm_wchange){ .bytes_and_buffers = { 0, 1 }, .allocs = 1 }
-		       : (struct tdm_wchange){ .bytes_and_buffers = { bytes, 1 },
-				 .bank_and_asked = { tdm_slot_in_bank(extra->bank_bytes, r->flags), r->asked },
-				 .allocs = 1,
-				 .alloc_bytes = bytes,
-				 .alloc_asked = r->asked };
+	return extra->banks == 0 ? (struct tdm_wchange){ .bytes_and_buffers = { 0, 1 }, .allocs = 1 }
+				 : (struct tdm_wchange){ .bytes_and_buffers = { bytes, 1 },
+					   .bank_and_asked = { extra->bank_bytes, r->asked },
+					   .allocs = 1,
+					   .alloc_bytes = bytes,
+					   .alloc_asked = r->asked };
 }
 
 static bool is_absurd(const struct tdm_report *r, const struct tdm_report_extra *extra)
@@ -288,9 +273,7 @@ static int replace(struct tdm_wdevice *device, struct tdm_index_pos pos, struct 
 	uint64_t freed = device->seq + 1, number = device->seq + 2, tsc = tdm_clock_ticks();
 	struct tdm_wchange change = addition_of(r, extra);
 	change.bytes_and_buffers -= (tdm_pair){ slot->bank_bytes * slot->banks, 1 };
-	change.bank_and_asked -= slot->banks != 0
-					 ? (tdm_pair){ tdm_slot_in_bank(slot->bank_bytes, slot->flags), slot->asked }
-					 : (tdm_pair){ 0 };
+	change.bank_and_asked -= slot->banks != 0 ? (tdm_pair){ slot->bank_bytes, slot->asked } : (tdm_pair){ 0 };
 	const struct tdm_words words = tdm_words_of(r, extra->banks, extra->bank_bytes);
 	if (have_spare(device) != 0)
 		return tdm_writer_refuse(device, TDM_LOSS_SPACE, -ENOSPC);
@@ -335,28 +318,27 @@ cold int tdm_writer_alloc_far(
 	return make_room(device);
 }
 
-/* Records a buffer allocated before tracking began, or a per-core buffer. */
-static int alloc_rare(
+/* Records a buffer allocated before tracking began. */
+static int adopt_inside(
 	struct tdm_wdevice *device, const struct tdm_report *r, const struct tdm_report_extra *extra, uint32_t hash)
 {
 	struct tdm_ledger_slot *slot;
-	bool is_adopted = (r->flags & TDM_SLOT_ADOPTED) != 0;
 	if (!tdm_blob_is_text(device->texts, r->name))
 		return tdm_writer_alloc_unnamed(device, r, extra, hash);
-	if (is_adopted && find_buffer(device, r->kind, r->id, hash, &slot).table != NULL)
+	if (find_buffer(device, r->kind, r->id, hash, &slot).table != NULL)
 		return -EEXIST;
-	int err = is_adopted ? make_room(device) : tdm_writer_alloc_far(device, r, extra, hash);
+	int err = make_room(device);
 	if (err != TDM_HAS_ROOM)
 		return err;
 	uint64_t number = device->seq + 1, tsc = tdm_clock_ticks();
 	struct tdm_wchange change = addition_of(r, extra);
-	change.is_adopted = is_adopted;
+	change.is_adopted = true;
 	const struct tdm_words words = tdm_words_of(r, extra->banks, extra->bank_bytes);
 	if (is_absurd(r, extra) || !tdm_writer_change(device, r->kind, number, tsc, &change))
 		return tdm_writer_refuse(device, TDM_LOSS_INVALID, -EINVAL);
 	note_view(device, r->kind, extra->banks, r->flags);
 	uint32_t slot_number = device->spare[--device->spare_count];
-	tdm_fill_slot(device, slot_number, number, is_adopted ? 0 : tsc, &words, r, extra);
+	tdm_fill_slot(device, slot_number, number, 0, &words, r, extra);
 	tdm_slot_index_put(&device->index, hash, slot_number);
 	tdm_put_record(device, number, tsc, TDM_LEDGER_ALLOC, &words, slot_number);
 	device->last_tsc = tsc;
@@ -367,8 +349,8 @@ static int alloc_rare(
 static int alloc_or_adopt(
 	struct tdm_wdevice *device, const struct tdm_report *r, const struct tdm_report_extra *extra, uint32_t hash)
 {
-	return (r->flags & (TDM_SLOT_ADOPTED | TDM_SLOT_PER_CORE)) != 0 ? alloc_rare(device, r, extra, hash)
-									: tdm_alloc_inside(device, r, extra, hash);
+	return (r->flags & TDM_SLOT_ADOPTED) != 0 ? adopt_inside(device, r, extra, hash)
+						  : tdm_alloc_inside(device, r, extra, hash);
 }
 
 /*

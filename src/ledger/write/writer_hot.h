@@ -22,7 +22,7 @@
 #define tdm_unlikely(x) __builtin_expect(!!(x), 0)
 
 enum { TDM_WRITER_SUM_BITS = 60 };   /* number of bits in the largest sum of bytes */
-enum { TDM_WRITER_BYTES_BITS = 53 }; /* number of bits in the largest size: events have no larger ones */
+enum { TDM_WRITER_BYTES_BITS = 56 }; /* number of bits in the largest size */
 enum { TDM_HAS_ROOM = 1 };           /* result of tdm_writer_alloc_far(): there is room, and no buffer to replace */
 
 /* Two words that are stored, and may be loaded, as one. Do not load a pair right after storing its words one by one:
@@ -44,8 +44,6 @@ struct tdm_wchange {
 /* Returns false and changes nothing if a sum would be absurd. */
 bool tdm_writer_change(
 	struct tdm_wdevice *device, uint32_t kind, uint64_t number, uint64_t tsc, const struct tdm_wchange *change);
-void tdm_writer_count_rare_free(
-	struct tdm_wdevice *device, uint64_t number, const struct tdm_ledger_slot *slot, uint32_t kind);
 void tdm_writer_count_view(struct tdm_wdevice *device, uint32_t kind, uint64_t number, bool is_free, uint32_t flags);
 void tdm_writer_cap_totals(uint64_t *alloc_bytes, uint64_t *alloc_asked);
 int tdm_writer_alloc_far(struct tdm_wdevice *device, const struct tdm_report *report,
@@ -301,10 +299,10 @@ tdm_hot void tdm_free_slot(
 	if (tdm_unlikely(number % TDM_LEDGER_FREE_CLOCK == 0))
 		device->last_tsc = tsc = tdm_clock_ticks();
 	tdm_store_u64(&slot->death, number);
-	if (tdm_likely(slot->banks != 0 && (slot->flags & TDM_SLOT_PER_CORE) == 0))
+	if (tdm_likely(slot->banks != 0))
 		tdm_count_free(device, number, slot, kind);
 	else
-		tdm_writer_count_rare_free(device, number, slot, kind);
+		tdm_writer_count_view(device, kind, number, true, 0);
 	tdm_put_free_record(device, number, tsc, slot, kind);
 	tdm_commit(device, number);
 	tdm_give_slot(device, slot_number);

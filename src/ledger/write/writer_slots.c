@@ -186,7 +186,7 @@ bool tdm_wdevice_sums(const struct tdm_wdevice *device, struct tdm_ledger_now su
 		if (slot->banks == 0 || (slot->flags & TDM_SLOT_VIEW) != 0) /* as readers see it */
 			continue;
 		sum->bytes += slot->bank_bytes * slot->banks;
-		sum->bank_bytes += tdm_slot_in_bank(slot->bank_bytes, slot->flags);
+		sum->bank_bytes += slot->bank_bytes;
 		sum->asked_bytes += slot->asked;
 	}
 	return true;

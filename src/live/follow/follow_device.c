@@ -54,7 +54,6 @@ static uint16_t flags_of(uint32_t flags)
 {
 	return (uint16_t)(((flags & TDM_SLOT_VIEW) != 0 ? TDM_EVENT_VIEW : 0) |
 			  ((flags & TDM_SLOT_SHARED) != 0 ? TDM_EVENT_SHARED : 0) |
-			  ((flags & TDM_SLOT_PER_CORE) != 0 ? TDM_EVENT_PER_CORE : 0) |
 			  ((flags & TDM_SLOT_ADOPTED) != 0 ? TDM_EVENT_ADOPTED : 0));
 }
 
@@ -97,8 +96,6 @@ static void buffer_event(struct tdm_ledger *ledger, const struct tdm_ledger_buff
 	};
 	static_assert((int)TDM_RANGES_MAX == (int)TDM_LEDGER_RANGES_MAX, "every rectangle has a place");
 	event->ranges = more->ranges != 0 ? tdm_ledger_ranges(ledger, more->ranges, &event->range_count) : NULL;
-	if ((slot->flags & TDM_SLOT_PER_CORE) != 0)
-		event->core_addresses = tdm_ledger_addresses(ledger, more->ranges, &event->core_address_count);
 	if (tdm_slot_is_view(slot->banks, slot->flags))
 		event->flags |= TDM_EVENT_VIEW;
 	else if (slot->banks == 0)

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /*
@@ -28,23 +27,10 @@
 
 #define DAEMON_USER "tidemark"
 
-/* The owner of ledgers that have a budget. */
-struct owner {
-	uint64_t spent_ns; /* in the current look */
-	uint64_t bytes;    /* estimated memory of its ledgers */
-	uint32_t uid;
-};
-
-#define NOBODY UINT32_MAX /* as an item's owner: there is no budget */
-
 struct item {
 	struct tdm_followed out;
-	uint32_t owner;                  /* index of the owner */
-	uint64_t bytes;                  /* estimated memory, part of the owner's */
-	bool is_refused;                 /* its owner's memory was used up */
 	struct tdm_ledger *ledger;       /* NULL if it cannot be opened, or the process has ended */
 	bool is_listed;                  /* it was in the last listing of the directory */
-	bool is_kept;                    /* it is kept although its file is gone */
 	bool is_fresh;                   /* it was opened in this look */
 	bool is_other;                   /* the ledger's process was not requested, though one of its pids matches */
 	bool has_ended, is_broken;       /* is_broken: it can no longer be read */
@@ -76,13 +62,6 @@ struct tdm_follower {
 	struct tdm_map by_number; /* from the process's number to an index */
 	uint32_t next_number;
 	uint64_t cut, others, deaths;
-	struct owner *owners;
-	size_t owner_count, owner_cap;
-	struct tdm_map owner_by_uid;
-	size_t turn;               /* the item with which the next look begins */
-	struct tdm_fair late;      /* the owners of ledgers that are not read yet */
-	struct tdm_fair left;      /* the owners of the ledgers in `cut` */
-	struct tdm_fair gone_left; /* scratch, for ledgers whose files are gone */
 	int err;
 	int32_t *names; /* pids in the names of the requested ledgers */
 	size_t name_cap;
@@ -164,12 +143,7 @@ static bool is_claim(struct item *item, const struct tdm_process *who)
 
 /* ---- ledgers ---- */
 
-/* Budgets of an owner, and estimates of what a ledger takes: here, in the reader and in the fold. */
-#define OWNER_NS    (TDM_NS_PER_S / 10)
-#define OWNER_BYTES (UINT64_C(128) << 20)
-enum { LEDGER_BYTES = 8192, DEVICE_BYTES = 8192, MODULE_BYTES = 256 };
-enum { GONE_MAX = TDM_FOLLOWED_MAX / 2 }; /* maximum number of ledgers that are kept without a file */
-enum { LIST_SHARE = 50 };                 /* listing the directory takes at most 1/LIST_SHARE of the time */
+enum { LIST_SHARE = 50 }; /* listing the directory takes at most 1/LIST_SHARE of the time */
 /* The first and the longest pause before an unreadable ledger is tried again. */
 #define WAIT_FIRST_NS (TDM_NS_PER_S)
 #define WAIT_MAX_NS   (64 * TDM_NS_PER_S)
@@ -209,11 +183,6 @@ void tdm_follower_free(struct tdm_follower *f)
 	tdm_follow_room_done(&f->room);
 	tdm_map_done(&f->by_path);
 	tdm_map_done(&f->by_number);
-	free(f->owners);
-	tdm_map_done(&f->owner_by_uid);
-	tdm_fair_done(&f->late);
-	tdm_fair_done(&f->left);
-	tdm_fair_done(&f->gone_left);
 	free(f);
 }
 
@@ -224,20 +193,7 @@ static void give(struct tdm_follower *f, const struct item *item, struct tdm_eve
 
 /* Finding. */
 
-static uint32_t find_owner(struct tdm_follower *f, uint32_t uid)
-{
-	if (uid == 0 || uid == geteuid())
-		return NOBODY;
-	uint32_t at = tdm_map_find(&f->owner_by_uid, uid);
-	if (at != TDM_MAP_NONE)
-		return at;
-	tdm_grow(&f->owners, &f->owner_cap, f->owner_count + 1, sizeof *f->owners);
-	tdm_map_set(&f->owner_by_uid, uid, (uint32_t)f->owner_count);
-	f->owners[f->owner_count] = (struct owner){ .uid = uid };
-	return (uint32_t)f->owner_count++;
-}
-
-static void note_path(struct tdm_follower *f, const char *path, uint32_t owner)
+static void note_path(struct tdm_follower *f, const char *path)
 {
 	uint64_t hash = tdm_str_hash(tdm_str_of(path));
 	uint32_t at = tdm_map_find(&f->by_path, hash);
@@ -249,14 +205,13 @@ static void note_path(struct tdm_follower *f, const char *path, uint32_t owner)
 		f->items[i]->is_listed = true;
 		return;
 	}
-	if (f->count == TDM_FOLLOWED_MAX && f->options->paths != NULL) { /* a listing has limits of its own */
+	if (f->count == TDM_FOLLOWED_MAX) {
 		f->cut++;
 		return;
 	}
 	struct item *item = tdm_zalloc(1, sizeof *item);
 	item->out = (struct tdm_followed){ .path = tdm_strdup(path), .number = ++f->next_number, .err = -EAGAIN };
 	item->is_listed = true;
-	item->owner = owner;
 	tdm_map_set(&f->by_number, item->out.number, (uint32_t)f->count);
 	tdm_map_set(&f->by_path, hash, (uint32_t)f->count);
 	tdm_grow(&f->items, &f->cap, f->count + 1, sizeof *f->items);
@@ -265,7 +220,7 @@ static void note_path(struct tdm_follower *f, const char *path, uint32_t owner)
 
 static void note_entry(void *context, const struct tdm_ledger_entry *entry)
 {
-	note_path(context, entry->path, find_owner(context, entry->owner));
+	note_path(context, entry->path);
 }
 
 /* Opening. */
@@ -320,7 +275,7 @@ static struct tdm_process process_of(const struct tdm_follower *f, struct item *
 		.mode_refused = (header->flags & TDM_LEDGER_BAD_MODE) != 0,
 		.ring_refused = (header->flags & TDM_LEDGER_BAD_RING) != 0,
 		.closed = header->state == TDM_LEDGER_CLOSED,
-		.started_ns = tdm_ledger_began(item->ledger),
+		.started_ns = header->first.monotonic_ns,
 		.lost_texts = header->lost[TDM_LOSS_TEXT],
 		.refused = tdm_ledger_refused(item->ledger),
 		.frees_inherited = header->frees_inherited,
@@ -551,107 +506,24 @@ static void look_at_item(struct tdm_follower *f, struct item *item, uint64_t now
 	item->ledger = NULL;
 }
 
-/* Budgets. */
-
-/* The processor time of this thread, so that a busy machine does not shorten the budget. */
-static uint64_t thread_ns(void)
-{
-	struct timespec at;
-	return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at) == 0
-		       ? (uint64_t)at.tv_sec * TDM_NS_PER_S + (uint64_t)at.tv_nsec
-		       : 0;
-}
-
-/* Charges the memory of a ledger to its owner. If that is too much, the ledger is forgotten, and tried again later. */
-static void charge(struct tdm_follower *f, struct item *item, uint64_t now_ns)
-{
-	struct owner *owner = &f->owners[item->owner];
-	struct tdm_event event = { .op = TDM_OP_FORGET };
-	uint64_t bytes = item->was_told
-				 ? LEDGER_BYTES + item->lane_count * DEVICE_BYTES + item->modules_given * MODULE_BYTES
-				 : 0;
-	uint64_t most = f->options->owner_bytes != 0 ? f->options->owner_bytes : OWNER_BYTES;
-	owner->bytes += bytes - item->bytes;
-	item->bytes = bytes;
-	item->is_refused = item->was_told ? owner->bytes > most : item->is_refused;
-	if (!item->is_refused || !item->was_told)
-		return;
-	owner->bytes -= item->bytes;
-	give(f, item, &event);
-	tdm_ledger_close(item->ledger);
-	free(item->lanes);
-	free(item->notes);
-	*item = (struct item){ .out = { .path = item->out.path, .number = item->out.number, .err = -EAGAIN },
-		.owner = item->owner,
-		.is_listed = item->is_listed,
-		.is_refused = true,
-		.retry_ns = now_ns + WAIT_MAX_NS };
-}
-
-/* Looks at a ledger if its owner's budget allows that. */
-static void visit(struct tdm_follower *f, size_t i, uint64_t now_ns)
-{
-	struct item *item = f->items[i];
-	struct owner *owner = item->owner != NOBODY ? &f->owners[item->owner] : NULL;
-	uint64_t most = f->options->owner_ns != 0 ? f->options->owner_ns : OWNER_NS;
-	if (owner == NULL) {
-		look_at_item(f, item, now_ns);
-		return;
-	}
-	if (owner->spent_ns < most) {
-		uint64_t begin = thread_ns();
-		look_at_item(f, item, now_ns);
-		charge(f, item, now_ns);
-		owner->spent_ns += thread_ns() - begin + 1;
-	} else {
-		item->is_fresh = false;
-		if (f->turn == SIZE_MAX)
-			f->turn = i;
-	}
-	item->out.is_late = item->is_refused || (item->found_ns == 0 && !item->out.is_known);
-	tdm_fair_of(&f->late, owner->uid)->left += item->out.is_late;
-}
-
 /* Listing. */
-
-/* Decides which ledgers to keep although their files are gone; the users share the room. */
-static void choose_gone(struct tdm_follower *f)
-{
-	struct tdm_fair_entry *gone = tdm_alloc(f->count * sizeof *gone);
-	size_t count = 0;
-	for (size_t i = 0; i < f->count; i++) {
-		struct item *item = f->items[i];
-		item->is_kept = !item->is_listed && f->options->keeps_gone && item->was_told;
-		if (item->is_kept)
-			gone[count++] = (struct tdm_fair_entry){
-				.uid = item->out.who.uid, .index = (uint32_t)i, .age = item->out.number
-			};
-	}
-	if (count > GONE_MAX)
-		tdm_fair_choose(&f->gone_left, gone, count, GONE_MAX, geteuid());
-	for (size_t i = 0; i < count; i++)
-		f->items[gone[i].index]->is_kept = !gone[i].is_out;
-	free(gone);
-}
 
 /* Drops the ledgers whose files are gone, except those that the caller wants to keep. */
 static void drop_vanished(struct tdm_follower *f, uint64_t now_ns)
 {
 	size_t kept = 0;
-	choose_gone(f);
 	tdm_map_clear(&f->by_path);
 	tdm_map_clear(&f->by_number);
 	for (size_t i = 0; i < f->count; i++) {
 		struct item *item = f->items[i];
-		if (!item->is_listed && !item->is_kept) {
+		bool is_kept = f->options->keeps_gone && item->was_told && kept < TDM_FOLLOWED_MAX / 2;
+		if (!item->is_listed && !is_kept) {
 			struct tdm_event event = { .op = TDM_OP_FORGET };
 			item->is_fresh = false;
 			if (item->ledger != NULL) /* still open, and may have more */
 				look_at(f, item, now_ns);
 			if (item->was_told)
 				give(f, item, &event);
-			if (item->owner != NOBODY)
-				f->owners[item->owner].bytes -= item->bytes;
 			item_free(item);
 			continue;
 		}
@@ -666,11 +538,10 @@ static void list_files(struct tdm_follower *f, uint64_t now_ns)
 {
 	uint64_t begin = tdm_clock_ns();
 	f->cut = f->others = 0;
-	tdm_fair_clear(&f->left);
 	f->err = 0;
 	if (f->options->paths != NULL) {
 		for (size_t i = 0; f->options->paths[i] != NULL; i++)
-			note_path(f, f->options->paths[i], NOBODY);
+			note_path(f, f->options->paths[i]);
 		f->list_ns = UINT64_MAX;
 		return;
 	}
@@ -689,7 +560,7 @@ static void list_files(struct tdm_follower *f, uint64_t now_ns)
 		.pid_count = count,
 		.each = note_entry,
 		.context = f };
-	f->err = tdm_ledger_list_fairly(&search, &f->left);
+	f->err = tdm_ledger_list(&search);
 	f->others = search.others;
 	f->cut += search.left_out;
 	/* If the directory could not be read completely, unlisted files may still exist. */
@@ -708,18 +579,13 @@ void tdm_follower_look(struct tdm_follower *f, const struct tdm_follow_sink *sin
 	if (now_ns >= f->list_ns)
 		list_files(f, now_ns);
 	f->has_moved = false;
-	for (size_t i = 0; i < f->owner_count; i++)
-		f->owners[i].spent_ns = 0;
-	tdm_fair_clear(&f->late);
-	size_t first = f->turn < f->count ? f->turn : 0;
-	f->turn = SIZE_MAX;
-	for (size_t n = 0; n < f->count; n++)
-		visit(f, (first + n) % f->count, now_ns);
+	for (size_t i = 0; i < f->count; i++)
+		look_at_item(f, f->items[i], now_ns);
 	if (f->has_moved && f->options->paths == NULL)
 		list_files(f, now_ns);
 	for (size_t i = 0; i < f->count && f->has_moved; i++)
-		if (f->items[i]->found_ns == 0 && !f->items[i]->out.is_late) /* new in this listing */
-			visit(f, i, now_ns);
+		if (f->items[i]->found_ns == 0) /* new in this listing */
+			look_at_item(f, f->items[i], now_ns);
 	f->sink = NULL;
 }
 
@@ -738,16 +604,6 @@ const struct tdm_followed *tdm_follower_get(const struct tdm_follower *f, size_t
 uint64_t tdm_follower_cut(const struct tdm_follower *f)
 {
 	return f->cut;
-}
-
-const struct tdm_fair *tdm_follower_left(const struct tdm_follower *f)
-{
-	return &f->left;
-}
-
-const struct tdm_fair *tdm_follower_late(const struct tdm_follower *f)
-{
-	return &f->late;
 }
 
 uint64_t tdm_follower_others(const struct tdm_follower *f)

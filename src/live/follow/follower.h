@@ -20,10 +20,6 @@
  * are running, and then reads each ledger: the process first, then device by device. A ledger that has not changed
  * costs a few small reads.
  *
- * Each owner's ledgers have a budget of time in each look, and one of memory. When its time is used up, its other
- * ledgers are left for the next look, which begins with them; when its memory is used up, further ledgers are forgotten
- * and tried again later. So one user's ledgers delay nobody else's.
- *
  * When a process has ended, its ledger is read a last time and closed. An unreadable ledger is listed with the reason,
  * and tried again at growing intervals.
  */
@@ -33,21 +29,16 @@
 #include "base/diag.h"
 #include "live/join/intern.h"
 #include "model/event/event.h"
-#include "ledger/read/fair.h"
 #include "ledger/read/reader.h"
 
-/* Maximum number of ledgers, besides some of root and of the reader's own user; any others are only counted. */
-enum { TDM_FOLLOWED_MAX = 16384 };
+enum { TDM_FOLLOWED_MAX = 16384 }; /* maximum number of ledgers; any others are only counted */
 
 struct tdm_follow_options {
 	const char *dir;          /* NULL: $TIDEMARK_DIR, else /dev/shm */
 	const char *const *paths; /* follow these files instead; the list ends with NULL; may be NULL */
 	const int32_t *pids;      /* only processes with these pids, as seen here or by themselves; NULL for all */
 	size_t pid_count;
-	bool names_new; /* a ledger being set up gets a `text` immediately, not only after a while */
-	/* What the ledgers of each owner may take, except root's and the reader's own: processor time in a look, and
-	 * memory. 0: a tenth of a second, and 128 MiB. */
-	uint64_t owner_ns, owner_bytes;
+	bool names_new;  /* a ledger being set up gets a `text` immediately, not only after a while */
 	bool keeps_gone; /* a ledger that has been read is kept after its file is gone, unless there are very many */
 };
 
@@ -77,8 +68,7 @@ struct tdm_followed {
 	uint64_t number; /* number of its process in events; never reused */
 	bool is_known;   /* the ledger has been read at least once, and `who` is set */
 	struct tdm_process who;
-	bool is_late; /* it is not read yet, because its owner's budget is used up; `err` is -EAGAIN */
-	int err;      /* 0, or why the ledger cannot be read; -EAGAIN without `text`: it is being set up */
+	int err; /* 0, or why the ledger cannot be read; -EAGAIN without `text`: it is being set up */
 	char text[TDM_DIAG_TEXT_CAP];
 };
 
@@ -97,9 +87,6 @@ const struct tdm_followed *tdm_follower_get(const struct tdm_follower *follower,
 /* What was left out: the number of ledgers beyond TDM_FOLLOWED_MAX; the number of ledgers not requested; and why the
  * directory cannot be listed (0 if it can). */
 uint64_t tdm_follower_cut(const struct tdm_follower *follower);
-const struct tdm_fair *tdm_follower_left(const struct tdm_follower *follower); /* the owners of those ledgers */
-/* For each owner, the number of ledgers that are not read yet, because they take too much. */
-const struct tdm_fair *tdm_follower_late(const struct tdm_follower *follower);
 uint64_t tdm_follower_others(const struct tdm_follower *follower);
 int tdm_follower_err(const struct tdm_follower *follower);
 

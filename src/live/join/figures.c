@@ -1,8 +1,8 @@
 /*
  * Decides which source wins for each device and kind, and computes all sums. Sources count differently, so all figures
  * of a device and kind come from one source: the ledgers, if they have every running process that the region
- * (tt-metal's shared memory) counts; else the region, if it has every process with a ledger; else the ledgers, if the
- * region is a user's and would hide another user's process; else the source with the larger figure.
+ * (tt-metal's shared memory) counts; else the region, if it has every process with a ledger; else the source with the
+ * larger figure.
  *
  * Then computes the largest free block in each of a device's memories, and how far L1 is filled from both ends. This
  * computation needs every buffer of every process on the device, so it is done only for devices that have changed, and
@@ -65,14 +65,10 @@ struct knowledge {
 	uint32_t holders[2]; /* processes that hold memory */
 	uint64_t used[2];
 	uint64_t region_unattributed, region_stale;
-	/* bytes that the region's owner claims for others; with the rest of its total, which no process holds */
-	uint64_t claimed_slots, claimed;
-	bool crowded;    /* the region has no free slot, so some processes may be only in its total */
-	bool is_foreign; /* some ledger's process that the region does not know has another user than the region */
+	bool crowded; /* the region has no free slot, so some processes may be only in its total */
 };
 
-/* `trusted`: the total counts even where no process holds it. */
-static void learn_region(const struct tdm_metal_region *region, unsigned kind, bool trusted, struct knowledge *know)
+static void learn_region(const struct tdm_metal_region *region, unsigned kind, struct knowledge *know)
 {
 	/* Bytes being released: no longer held by any process, but still in use. */
 	uint64_t released = 0;
@@ -82,10 +78,8 @@ static void learn_region(const struct tdm_metal_region *region, unsigned kind, b
 		if (region->slots[i].releases)
 			released = tdm_plus(released, region->slots[i].bytes.of[kind]);
 	uint64_t stale = region->stale.of[kind];
-	uint64_t rest = tdm_plus(region->unattributed.of[kind], released), unattributed = trusted ? rest : 0;
+	uint64_t unattributed = tdm_plus(region->unattributed.of[kind], released);
 	uint64_t held = tdm_plus(region->live.of[kind], region->undecided.of[kind]);
-	know->claimed_slots = region->claimed.of[kind];
-	know->claimed = trusted ? know->claimed_slots : tdm_plus(know->claimed_slots, rest);
 	know->used[REGION] = tdm_plus(held, unattributed);
 	/* One implausible figure makes every sum implausible. */
 	if (know->used[REGION] == TDM_BYTES_UNKNOWN || stale == TDM_BYTES_UNKNOWN)
@@ -93,36 +87,15 @@ static void learn_region(const struct tdm_metal_region *region, unsigned kind, b
 	know->has[REGION] = true;
 	know->region_unattributed = unattributed;
 	know->region_stale = stale - released;
-	know->crowded = region->free_slot_count == 0 && unattributed != 0;
+	know->crowded = region->free_slot_count == 0 && region->unattributed.of[kind] != 0;
 }
 
-/* The bytes of a kind that count, according to a part's ledger; unknown if the ledger does not know. */
-static uint64_t ledger_bytes(const struct tdm_part *part, unsigned kind)
-{
-	uint64_t bytes = part->ledger->kinds[kind].counter.reserved;
-	return part->most != NULL && bytes != TDM_BYTES_UNKNOWN ? tdm_min(bytes, part->most[kind]) : bytes;
-}
-
-/* Adds a count to a sum, which never becomes unknown. */
-static uint64_t add_count(uint64_t sum, uint64_t count)
-{
-	return count != TDM_BYTES_UNKNOWN ? tdm_min(tdm_plus(sum, count), TDM_BYTES_UNKNOWN - 1) : sum;
-}
-
-/* `region`: NULL if everything in the device's region is believed. */
-static void learn_part(const struct tdm_state *state, const struct tdm_part *part,
-	const struct tdm_metal_region *region, unsigned kind, struct knowledge *know)
+static void learn_part(const struct tdm_part *part, unsigned kind, struct knowledge *know)
 {
 	const bool knows[2] = { part->ledger != NULL, part->has_slot };
-	bool is_unseen = knows[LEDGERS] && tdm_fold_is_unseen(part->owner, kind);
-	const uint64_t bytes = knows[LEDGERS] ? ledger_bytes(part, kind) : 0;
-	const uint64_t held[2] = { is_unseen                    ? TDM_BYTES_UNKNOWN
-				   : bytes != TDM_BYTES_UNKNOWN ? bytes
-								: 0,
+	const uint64_t held[2] = { knows[LEDGERS] ? part->ledger->kinds[kind].counter.reserved : 0,
 		knows[REGION] && know->has[REGION] ? part->metal.of[kind] : 0 };
 	know->has[LEDGERS] |= knows[LEDGERS];
-	know->is_foreign |= held[LEDGERS] != 0 && !knows[REGION] && region != NULL &&
-			    state->picture.processes[part->process].uid != region->uid;
 	know->used[LEDGERS] = tdm_plus(know->used[LEDGERS], held[LEDGERS]);
 	for (int s = LEDGERS; s <= REGION; s++) {
 		know->holders[s] += held[s] != 0;
@@ -142,8 +115,7 @@ static enum tdm_from choose(const struct knowledge *know)
 		return TDM_FROM_LEDGER;
 	if (know->only[LEDGERS] == 0)
 		return TDM_FROM_METAL_SHM;
-	return know->is_foreign || know->holders[LEDGERS] >= know->holders[REGION] ? TDM_FROM_LEDGER
-										   : TDM_FROM_METAL_SHM;
+	return know->holders[LEDGERS] >= know->holders[REGION] ? TDM_FROM_LEDGER : TDM_FROM_METAL_SHM;
 }
 
 static const struct tdm_region *region_in(const struct tdm_device_info *info, unsigned k)
@@ -197,12 +169,11 @@ static void sum_ledgers(struct tdm_state *state, size_t d, unsigned k, const uin
 		if (part->ledger == NULL || !tdm_picture_counts(&state->picture.processes[part->process]))
 			continue;
 		const struct tdm_counter *of = &part->ledger->kinds[k].counter;
-		kind->asked = add_count(kind->asked, of->asked);
-		kind->buffers = add_count(kind->buffers, of->buffers);
-		kind->allocs = add_count(kind->allocs, of->allocs);
-		kind->out_of_memory = add_count(kind->out_of_memory, of->out_of_memory);
-		kind->is_saturated |= of->reserved == TDM_BYTES_UNKNOWN || ledger_bytes(part, k) != of->reserved;
-		kind->is_estimated |= kind->is_saturated || of->is_estimated || part->ledger->kinds[k].estimated != 0;
+		kind->asked = tdm_plus(kind->asked, of->asked);
+		kind->buffers = tdm_plus(kind->buffers, of->buffers);
+		kind->allocs = tdm_plus(kind->allocs, of->allocs);
+		kind->out_of_memory = tdm_plus(kind->out_of_memory, of->out_of_memory);
+		kind->is_estimated |= of->is_estimated || part->ledger->kinds[k].estimated != 0;
 		ledgers += of->peak != 0;
 		highest = tdm_max(highest, of->peak);
 	}
@@ -239,18 +210,15 @@ static void set_kind(struct tdm_state *state, size_t d, unsigned k, const uint32
 	struct tdm_picture_kind *kind = &state->picture.devices[d].kinds[k];
 	struct knowledge know = { 0 };
 	uint32_t region_at = state->picture.devices[d].region;
-	const struct tdm_metal_region *region = region_at != UINT32_MAX ? &state->metal.now.regions[region_at] : NULL;
-	bool is_trusted = region == NULL || tdm_metal_is_trusted(region, state->proc.uid);
-	if (region != NULL)
-		learn_region(region, k, is_trusted, &know);
+	if (region_at != UINT32_MAX)
+		learn_region(&state->metal.now.regions[region_at], k, &know);
 	for (size_t i = 0; i < count; i++)
 		if (tdm_picture_counts(&state->picture.processes[state->parts[parts[i]].process]))
-			learn_part(state, &state->parts[parts[i]], is_trusted ? NULL : region, k, &know);
+			learn_part(&state->parts[parts[i]], k, &know);
 	enum tdm_from from = choose(&know);
 	bool is_region = from == TDM_FROM_METAL_SHM;
 	kind->used_from = (uint8_t)from;
 	kind->stale = is_region ? know.region_stale : left;
-	kind->claimed = is_region ? know.claimed : know.claimed_slots;
 	if (from != TDM_FROM_NONE) {
 		kind->used = know.used[is_region];
 		kind->unattributed = is_region ? know.region_unattributed : 0;
@@ -270,11 +238,8 @@ static void set_kind(struct tdm_state *state, size_t d, unsigned k, const uint32
 		kind->free = kind->total - kind->used;
 }
 
-struct tdm_counter tdm_state_ledger_counter(
-	const struct tdm_fold_process *of, const struct tdm_fold_holding *from, unsigned k)
+struct tdm_counter tdm_state_ledger_counter(const struct tdm_fold_holding *from, unsigned k)
 {
-	if (tdm_fold_is_unseen(of, k))
-		return tdm_counter_unknown;
 	const struct tdm_fold_kind *kind = &from->kinds[k];
 	struct tdm_counter counter = kind->counter;
 	counter.from = TDM_FROM_LEDGER;
@@ -307,15 +272,11 @@ static void set_holding(struct tdm_state *state, size_t i)
 		struct tdm_counter *counter = &holding->kinds[k];
 		uint8_t from = device->kinds[k].used_from;
 		holding->buffers[k] = (struct tdm_buffer_list){ 0 };
-		if (part->ledger != NULL && !tdm_fold_is_unseen(part->owner, k))
+		if (part->ledger != NULL)
 			holding->buffers[k] = (struct tdm_buffer_list){ part->ledger->kinds[k].buffers,
 				part->ledger->kinds[k].count };
-		if (part->ledger != NULL && (from != TDM_FROM_METAL_SHM || is_apart)) {
-			*counter = tdm_state_ledger_counter(part->owner, part->ledger, k);
-			if (tdm_fold_is_unseen(part->owner, k))
-				continue;
-			counter->reserved = ledger_bytes(part, k);
-			counter->is_inexact |= counter->reserved != part->ledger->kinds[k].counter.reserved;
+		if (part->ledger != NULL && (from == TDM_FROM_LEDGER || is_apart)) {
+			*counter = tdm_state_ledger_counter(part->ledger, k);
 			continue;
 		}
 		*counter = tdm_counter_unknown;
@@ -327,8 +288,13 @@ static void set_holding(struct tdm_state *state, size_t i)
 	}
 }
 
-static void add_faults(struct tdm_picture_process *process, const struct tdm_fold_process *from)
+/* Faults of a process on all its devices, whichever source wins there. */
+static void set_faults(struct tdm_picture *picture, const struct tdm_fold_process *from)
 {
+	if (from->process == UINT32_MAX)
+		return;
+	struct tdm_picture_process *process = &picture->processes[from->process];
+	process->faults = process->out_of_memory = 0;
 	for (size_t i = 0; i < from->holding_count; i++)
 		for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
 			const struct tdm_counter *counter = &from->holdings[i]->kinds[k].counter;
@@ -336,17 +302,6 @@ static void add_faults(struct tdm_picture_process *process, const struct tdm_fol
 				tdm_plus(counter->double_frees, tdm_plus(counter->unknown_frees, counter->rereports)));
 			process->out_of_memory = tdm_plus(process->out_of_memory, counter->out_of_memory);
 		}
-}
-
-/* Faults of a process on all its devices and in all its ledgers, whichever source wins there. */
-static void set_faults(struct tdm_picture *picture, const struct tdm_fold_process *from)
-{
-	if (from->process == UINT32_MAX)
-		return;
-	struct tdm_picture_process *process = &picture->processes[from->process];
-	process->faults = process->out_of_memory = 0;
-	for (const struct tdm_fold_process *copy = from->first_copy; copy != NULL; copy = copy->next_copy)
-		add_faults(process, copy);
 }
 
 static void set_device(struct tdm_state *state, size_t d)
@@ -390,7 +345,7 @@ static void set_device(struct tdm_state *state, size_t d)
 		if (!tdm_picture_counts(&state->picture.processes[part->process]))
 			continue;
 		device->process_count += !part->is_twin;
-		joined->is_incomplete |= part->ledger == NULL || part->owner->is_unseen;
+		joined->is_incomplete |= part->ledger == NULL;
 		joined->ledgers += part->ledger != NULL;
 		if (part->ledger != NULL)
 			l1_peak = part->ledger->kinds[TDM_KIND_L1].counter.l1_peak;
@@ -399,46 +354,6 @@ static void set_device(struct tdm_state *state, size_t d)
 		device->l1_peak = l1_peak;
 	if (device->host_card != UINT32_MAX && state->host.cards[device->host_card].hidden_opens != 0)
 		joined->is_incomplete = true;
-}
-
-/* Cuts what the ledgers of one user count on a device, so that the sums of all users fit. */
-static void cut_kind(struct tdm_state *state, unsigned k, const uint32_t *parts, size_t count)
-{
-	tdm_fair_clear(&state->claims);
-	for (size_t i = 0; i < count; i++) {
-		struct tdm_part *part = &state->parts[parts[i]];
-		if (part->ledger == NULL)
-			continue;
-		uint32_t uid = state->picture.processes[part->process].uid;
-		struct tdm_fair_user *user = tdm_fair_of(&state->claims, uid);
-		uint64_t bytes = part->ledger->kinds[k].counter.reserved;
-		uint64_t most = TDM_FOLD_BYTES_MAX - user->wants, counts = tdm_min(bytes, most);
-		user->wants += bytes != TDM_BYTES_UNKNOWN ? counts : 0;
-		if (counts == bytes)
-			continue;
-		tdm_fair_of(&state->excessive, uid)->left++;
-		if (part->most == NULL) {
-			part->most = tdm_arena_take(&state->cuts, TDM_KIND_COUNT * sizeof *part->most);
-			memset(part->most, 0xff, TDM_KIND_COUNT * sizeof *part->most);
-		}
-		part->most[k] = counts;
-	}
-}
-
-/* One user's ledgers may not make the sums of all so large that they are unknown. */
-static void saturate(struct tdm_state *state, size_t d)
-{
-	uint64_t sums[TDM_KIND_COUNT] = { 0 };
-	size_t count;
-	const uint32_t *parts = parts_of(state, d, &count);
-	for (size_t i = 0; i < count; i++) {
-		const struct tdm_fold_holding *ledger = state->parts[parts[i]].ledger;
-		for (unsigned k = 0; ledger != NULL && k < TDM_KIND_COUNT; k++)
-			sums[k] = tdm_plus(sums[k], ledger->kinds[k].counter.reserved);
-	}
-	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
-		if (sums[k] > TDM_FOLD_BYTES_MAX)
-			cut_kind(state, k, parts, count);
 }
 
 /* Decides again for a device whose programs have continued to run in the meantime. */
@@ -485,19 +400,11 @@ void tdm_state_winner(struct tdm_state *state)
 			uint32_t at = process->holdings[h]->device;
 			for (unsigned k = 0; at != UINT32_MAX && k < TDM_KIND_COUNT; k++)
 				state->left[at][k] =
-					tdm_fold_is_unseen(process, k) || state->left[at][k] == TDM_BYTES_UNKNOWN
-						? TDM_BYTES_UNKNOWN
-						: add_count(state->left[at][k],
-							  tdm_min(process->holdings[h]->kinds[k].counter.reserved,
-								  TDM_FOLD_BYTES_MAX));
+					tdm_plus(state->left[at][k], process->holdings[h]->kinds[k].counter.reserved);
 		}
 	}
-	tdm_fair_clear(&state->excessive);
-	tdm_arena_done(&state->cuts);
-	for (size_t d = 0; d < devices; d++) {
-		saturate(state, d);
+	for (size_t d = 0; d < devices; d++)
 		set_device(state, d);
-	}
 	for (size_t i = 0; i < parts; i++)
 		set_holding(state, i);
 	for (size_t i = 0; i < state->fold.count; i++)
@@ -676,8 +583,7 @@ static void take_slots(
 	bool collects = look->collects;
 	for (size_t i = 0; i < count; i++) {
 		const struct tdm_ledger_slot *slot = &slots[i];
-		/* A per-core buffer has no address that holds for a whole bank. */
-		const struct item item = { slot->kind, (slot->flags & (TDM_SLOT_NO_ADDRESS | TDM_SLOT_PER_CORE)) == 0,
+		const struct item item = { slot->kind, (slot->flags & TDM_SLOT_NO_ADDRESS) == 0,
 			(slot->flags & TDM_SLOT_ESTIMATED) == 0, slot->address, slot->bank_bytes };
 		if (tdm_slot_is_view(slot->banks, slot->flags) || (slot->flags & TDM_SLOT_SHARED) != 0)
 			continue;
@@ -697,8 +603,7 @@ static bool take_buffers(struct look *look, const struct tdm_fold_holding *holdi
 		for (size_t i = 0; i < kind->count; i++) {
 			const struct tdm_buffer *buffer = &kind->buffers[i];
 			bool has_size = buffer->bank_bytes != TDM_SIZE_UNKNOWN;
-			bool has_address = buffer->address != TDM_ADDRESS_UNKNOWN && !tdm_buffer_is_per_core(buffer);
-			const struct item item = { k, has_address, has_size, buffer->address,
+			const struct item item = { k, buffer->address != TDM_ADDRESS_UNKNOWN, has_size, buffer->address,
 				has_size ? buffer->bank_bytes : 0 };
 			if (tdm_buffer_is_view(buffer) || tdm_buffer_is_shared(buffer))
 				continue;

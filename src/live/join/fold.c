@@ -97,7 +97,6 @@ static struct tdm_buffer buffer_of(struct tdm_intern *texts, const struct tdm_ev
 		.program = tdm_intern_text(texts, event->program),
 		.stack = tdm_intern_stack(texts, event->frames, event->frame_count),
 		.ranges = tdm_intern_ranges(texts, event->ranges, event->range_count),
-		.addresses = tdm_intern_addresses(texts, event->core_addresses, event->core_address_count),
 	};
 }
 
@@ -285,7 +284,7 @@ static int apply_module(struct tdm_fold_process *process, const struct tdm_event
 	return 0;
 }
 
-static int apply_notes(const struct tdm_fold *fold, struct tdm_fold_process *process, const struct tdm_notes *from)
+static int apply_notes(struct tdm_fold_process *process, const struct tdm_notes *from)
 {
 	if (from->count > NOTES_MAX)
 		return -EOVERFLOW;
@@ -293,7 +292,6 @@ static int apply_notes(const struct tdm_fold *fold, struct tdm_fold_process *pro
 	process->notes = tdm_copy_of(from->list, from->count * sizeof *from->list);
 	process->note_count = from->count;
 	process->notes_lost = from->lost;
-	process->is_unseen = tdm_notes_unseen(&fold->texts, process->notes, process->note_count) != NULL;
 	return 0;
 }
 
@@ -341,7 +339,7 @@ static int apply(struct tdm_fold *fold, struct tdm_event *event)
 		err = apply_module(process, event);
 		break;
 	case TDM_OP_NOTES:
-		err = apply_notes(fold, process, event->notes);
+		err = apply_notes(process, event->notes);
 		break;
 	case TDM_OP_PHASE:
 		process->phase = tdm_intern_text(&fold->texts, event->name);

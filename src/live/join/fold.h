@@ -16,9 +16,9 @@
 #include "live/join/picture.h"
 
 enum {
-	TDM_FOLD_PROCESSES_MAX = 32768, /* all that a follower can have */
-	TDM_FOLD_HOLDINGS_MAX = 256,    /* maximum holdings per process */
-	TDM_FOLD_MODULES_MAX = 4096,    /* maximum modules per process */
+	TDM_FOLD_PROCESSES_MAX = 16384,
+	TDM_FOLD_HOLDINGS_MAX = 256, /* maximum holdings per process */
+	TDM_FOLD_MODULES_MAX = 4096, /* maximum modules per process */
 };
 
 /* Maximum bytes of one kind that a process may hold on a device. */
@@ -58,15 +58,12 @@ struct tdm_fold_process {
 	struct tdm_note *notes;
 	size_t note_count;
 	uint64_t notes_lost;
-	bool is_unseen;                     /* a remark says that its allocators' buffers are not seen */
 	uint32_t phase;                     /* number of the phase's text */
 	uint64_t refused;                   /* number of the process's refused events */
 	struct tdm_fold_holding **holdings; /* in the order in which its devices were first named */
 	size_t holding_count, holding_cap;
 	uint64_t handle;  /* handle in the picture, set by identity.c, as is `process`; 0 if it has none yet */
 	uint32_t process; /* index in the picture; UINT32_MAX if the process is not listed */
-	/* Copies of the library in one process: the first one's record, which is listed, and the next; identity.c */
-	struct tdm_fold_process *first_copy, *next_copy;
 	bool end_is_told; /* state.c has recorded the process's end */
 };
 
@@ -85,12 +82,6 @@ void tdm_fold_done(struct tdm_fold *fold);
 /* 0; -EINVAL: the event is invalid; -EOVERFLOW: it exceeds the limits. Such events are counted and otherwise
  * ignored. Adds the buffer's name, stack, size and birth to a release that lacks these. */
 int tdm_fold_apply(struct tdm_fold *fold, struct tdm_event *event);
-
-/* Whether the figures of this kind are unknown because the buffers are not seen. */
-static inline bool tdm_fold_is_unseen(const struct tdm_fold_process *process, unsigned kind)
-{
-	return process != NULL && process->is_unseen && tdm_kind_is_of_allocators((enum tdm_kind)kind);
-}
 
 /* The process with this number, or NULL. Borrowed until the next tdm_fold_apply(). */
 struct tdm_fold_process *tdm_fold_find(const struct tdm_fold *fold, uint64_t number);

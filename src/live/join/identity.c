@@ -41,18 +41,14 @@ static const char *common_type(struct tdm_state *state)
 	return board;
 }
 
-static bool has_real_chip(const struct tdm_metal_region *region)
-{
-	return region->status == TDM_METAL_OK && region->id_type != TDM_METAL_ID_SIMULATED &&
-	       region->id_type != TDM_METAL_ID_UNKNOWN;
-}
-
 /* Whether a device is a chip of a card that is not known. */
 static bool is_apart(const struct tdm_state *state, const struct tdm_picture_device *device)
 {
 	if (device->region == UINT32_MAX || device->host_card != UINT32_MAX)
 		return false;
-	return has_real_chip(&state->metal.now.regions[device->region]);
+	const struct tdm_metal_region *region = &state->metal.now.regions[device->region];
+	return region->status == TDM_METAL_OK && region->id_type != TDM_METAL_ID_SIMULATED &&
+	       region->id_type != TDM_METAL_ID_UNKNOWN;
 }
 
 /* A step of joining: gives chips whose card is not known the common card type, and marks boards. */
@@ -79,7 +75,7 @@ static void set_card_type(struct tdm_state *state)
 
 /* Part of a device's key: the meaning of its number, so that equal numbers with different meanings are different
  * devices. */
-enum known_by { BY_CARD = 1, BY_CHIP, BY_NUMBER, BY_VIRTUAL, BY_REGION, BY_PROCESS };
+enum known_by { BY_CARD = 1, BY_CHIP, BY_NUMBER, BY_VIRTUAL, BY_REGION };
 
 /* In by_chip: two cards report the same id, so it identifies neither. */
 #define AMBIGUOUS (UINT32_MAX - 1)
@@ -93,20 +89,13 @@ static uint64_t key_of(enum known_by by, uint64_t id)
 static uint32_t add_device(struct tdm_state *state, uint64_t key)
 {
 	size_t at = state->picture.device_count;
-	struct tdm_fair_user *user = state->device_user;
-	if (at == TDM_STATE_DEVICES_MAX || (user != NULL && user->may == 0)) {
-		if (user != NULL && tdm_map_find(&state->devices_left, key) == TDM_MAP_NONE) {
-			tdm_map_set(&state->devices_left, key, 1);
-			user->left++;
-		}
+	if (at == TDM_STATE_DEVICES_MAX) {
+		state->devices_cut++;
 		return UINT32_MAX;
 	}
-	if (user != NULL)
-		user->may--;
 	tdm_grow(&state->picture.devices, &state->device_cap, at + 1, sizeof *state->picture.devices);
 	tdm_picture_device_init(&state->picture.devices[at]);
 	state->picture.devices[at].key = key;
-	state->picture.devices[at].shown_by = user != NULL ? user->uid : UINT32_MAX;
 	state->picture.device_count = at + 1;
 	return (uint32_t)at;
 }
@@ -167,17 +156,6 @@ static void add_card(struct tdm_state *state, uint32_t i)
 	}
 }
 
-/* The device with this chip id, if exactly one is known. */
-static uint32_t known_chip(struct tdm_state *state, uint64_t id)
-{
-	uint32_t at = tdm_map_find(&state->by_chip, id);
-	if (at == AMBIGUOUS || at == TDM_MAP_NONE)
-		return UINT32_MAX;
-	state->picture.devices[at].has_chip_id = true;
-	state->picture.devices[at].chip_id = id;
-	return at;
-}
-
 /* The device with this chip id, added if it is new. */
 static uint32_t find_chip(struct tdm_state *state, uint64_t id)
 {
@@ -200,84 +178,21 @@ static uint32_t find_chip(struct tdm_state *state, uint64_t id)
 	return at;
 }
 
-/*
- * The device of a region whose chip has no unique id: the one that a program names by the same id, or else by the same
- * number. Added if it is new and `may_add`.
- */
-static uint32_t find_weak(struct tdm_state *state, const struct tdm_metal_region *region, bool may_add)
-{
-	bool is_number = region->device <= INT32_MAX;
-	uint32_t at = tdm_map_find(&state->by_chip, region->asic_id);
-	if (at == TDM_MAP_NONE || at == AMBIGUOUS || state->picture.devices[at].host_card != UINT32_MAX)
-		at = is_number ? tdm_map_find(&state->by_number, region->device) : TDM_MAP_NONE;
-	if (at != TDM_MAP_NONE || !may_add)
-		return at != TDM_MAP_NONE ? at : UINT32_MAX;
-	bool is_logical = region->id_type == TDM_METAL_ID_LOGICAL;
-	at = add_device(state, key_of(is_logical ? BY_NUMBER : BY_CHIP, region->asic_id));
-	if (at == UINT32_MAX)
-		return at;
-	if (tdm_map_find(&state->by_chip, region->asic_id) == TDM_MAP_NONE)
-		tdm_map_set(&state->by_chip, region->asic_id, at);
-	if (is_number)
-		tdm_map_set(&state->by_number, region->device, at);
-	return at;
-}
-
-/* Whether no process uses the device of a readable region any more, as far as the region shows. */
-static bool is_left(const struct tdm_state *state, const struct tdm_metal_region *region)
-{
-	bool is_trusted = tdm_metal_is_trusted(region, state->proc.uid);
-	for (uint32_t k = 0; k < region->slot_count; k++)
-		if (region->slots[k].releases || region->slots[k].life != TDM_PROC_DEAD)
-			return false;
-	for (unsigned kind = 0; kind < TDM_KIND_COUNT && is_trusted; kind++)
-		if (tdm_is_some(region->unattributed.of[kind]))
-			return false;
-	return region->slot_count != 0 || region->attached == 0;
-}
-
-/* Finds or adds the device of a readable region. UINT32_MAX if there is none, or if it has a region already: a second
- * region of the same chip is damaged or forged. */
-static uint32_t find_region(struct tdm_state *state, const struct tdm_metal_region *region, bool may_add)
-{
-	uint32_t at = UINT32_MAX;
-	bool is_renamed = tdm_metal_doubts(region, TDM_METAL_DOUBT_ID_DIFFERS);
-	switch ((enum tdm_metal_id)region->id_type) {
-	case TDM_METAL_ID_CHIP:
-		/* A file under another name than its chip's could take the place of the chip's own file. */
-		if (!is_renamed && may_add)
-			at = find_chip(state, region->asic_id);
-		else if (!is_renamed)
-			at = known_chip(state, region->asic_id);
-		break;
-	case TDM_METAL_ID_LOGICAL:
-	case TDM_METAL_ID_UNHEALTHY:
-	case TDM_METAL_ID_SIMULATED:
-		if (!is_renamed)
-			at = find_weak(state, region, may_add);
-		break;
-	case TDM_METAL_ID_BOARD:
-	case TDM_METAL_ID_UNKNOWN:
-		break;
-	}
-	return at != UINT32_MAX && state->picture.devices[at].region == UINT32_MAX ? at : UINT32_MAX;
-}
-
 static void add_region(struct tdm_state *state, uint32_t i, bool readable)
 {
 	const struct tdm_metal_region *region = &state->metal.now.regions[i];
+	uint32_t at = UINT32_MAX;
+	if ((region->status == TDM_METAL_OK) != readable)
+		return;
 	/* An unreadable region is a problem. It is also a device, if no other source shows the device. */
 	if (!readable && (state->host.card_count != 0 || !region->has_name_id || region->status == TDM_METAL_VANISHED ||
 				 region->status == TDM_METAL_NOT_A_FILE ||
 				 tdm_map_find(&state->by_chip, region->name_id) != TDM_MAP_NONE))
 		return;
-	bool may_add = !(readable && is_left(state, region) && !(state->has_common_type && has_real_chip(region)));
-	uint32_t at = readable ? find_region(state, region, may_add) : UINT32_MAX;
-	if (at == UINT32_MAX && !may_add) {
-		state->picture.left_regions++;
-		return;
-	}
-	if (at == UINT32_MAX)
+	if (readable && region->id_type == TDM_METAL_ID_CHIP)
+		at = find_chip(state, region->asic_id);
+	/* A second region of the same chip is damaged or forged: keep it apart. */
+	if (at == UINT32_MAX || state->picture.devices[at].region != UINT32_MAX)
 		at = add_device(state, key_of(BY_REGION, tdm_str_hash(tdm_str_of(region->name))));
 	if (at == UINT32_MAX)
 		return;
@@ -294,36 +209,11 @@ static void add_region(struct tdm_state *state, uint32_t i, bool readable)
 		device->chips[k].is_remote = region->chips[k].is_remote;
 		memcpy(device->chips[k].bytes, region->chips[k].bytes.of, sizeof device->chips[k].bytes);
 	}
-	/* The figures of a user's file count up to what its slots prove. */
-	for (unsigned kind = 0; kind < TDM_KIND_COUNT && !tdm_metal_is_trusted(region, state->proc.uid); kind++) {
-		uint64_t sum = 0, held = tdm_plus(region->live.of[kind], region->undecided.of[kind]);
-		for (uint32_t k = 0; k < region->chip_count; k++)
-			sum = tdm_plus(sum, region->chips[k].bytes.of[kind]);
-		for (uint32_t k = 0; k < region->chip_count && sum > held; k++)
-			device->chips[k].bytes[kind] = TDM_BYTES_UNKNOWN;
-	}
-}
-
-/* A device whose chips are not known is the same only in the same process, because nothing else tells two apart. */
-static uint32_t find_unknown(struct tdm_state *state, const struct tdm_process *who, uint32_t number)
-{
-	uint64_t own = tdm_hash_u64(who->start_time ^ tdm_hash_u64((uint64_t)(uint32_t)who->pid << 32 | number));
-	uint64_t key = key_of(BY_PROCESS, own);
-	for (size_t i = 0; i < state->picture.device_count; i++)
-		if (state->picture.devices[i].key == key)
-			return (uint32_t)i;
-	uint32_t at = add_device(state, key);
-	if (at != UINT32_MAX)
-		state->picture.devices[at].is_unknown = true;
-	return at;
 }
 
 /* The device that a program's holding refers to; added only if `may_add`. */
-static uint32_t find_holding(
-	struct tdm_state *state, const struct tdm_process *who, const struct tdm_fold_holding *holding, bool may_add)
+static uint32_t find_holding(struct tdm_state *state, const struct tdm_fold_holding *holding, bool may_add)
 {
-	if ((holding->number & TDM_DEVICE_UNKNOWN_BIT) != 0)
-		return may_add ? find_unknown(state, who, holding->number) : UINT32_MAX;
 	bool is_virtual = (holding->number & TDM_DEVICE_VIRTUAL_BIT) != 0;
 	bool has_chip = !is_virtual && holding->has_info && holding->info.has_chip_id;
 	if (has_chip && may_add)
@@ -348,7 +238,7 @@ static uint32_t find_holding(
  */
 static void use_number(struct tdm_picture_device *device, uint32_t number)
 {
-	if (number <= INT32_MAX && !device->is_unknown && (device->number < 0 || (int32_t)number < device->number))
+	if (number <= INT32_MAX && (device->number < 0 || (int32_t)number < device->number))
 		device->number = (int32_t)number;
 }
 
@@ -388,7 +278,7 @@ static void add_process(struct tdm_state *state, const struct tdm_fold_process *
 		return;
 	for (size_t i = 0; i < process->holding_count; i++) {
 		struct tdm_fold_holding *holding = process->holdings[i];
-		holding->device = find_holding(state, &process->who, holding, may_add);
+		holding->device = find_holding(state, holding, may_add);
 		if (holding->device == UINT32_MAX)
 			continue;
 		holding->key = state->picture.devices[holding->device].key;
@@ -482,109 +372,12 @@ static void number_idle(struct tdm_state *state)
 	}
 }
 
-/* A source of devices, in the order in which the sources are taken. */
-enum step { READABLE, RUNNING, ENDED, LEFT, UNREADABLE };
-
-static enum step step_of(const struct tdm_state *state, const struct tdm_metal_region *region)
-{
-	return region->status != TDM_METAL_OK ? UNREADABLE : is_left(state, region) ? LEFT : READABLE;
-}
-
-struct source {
-	uint32_t user; /* index of its user */
-	enum step step;
-	uint32_t index; /* of a region, or of a process */
-};
-
-/* Orders the users by the number of devices that they want. */
-static int by_wants(const void *a, const void *b, void *context)
-{
-	const struct source *x = a, *y = b;
-	const struct tdm_fair_user *users = context, *u = &users[x->user], *v = &users[y->user];
-	int order = tdm_order(u->wants, v->wants);
-	if (order == 0)
-		order = tdm_order(x->user, y->user);
-	if (order == 0)
-		order = tdm_order((uint64_t)x->step, (uint64_t)y->step);
-	return order != 0 ? order : tdm_order(x->index, y->index);
-}
-
-static uint32_t count_source(struct tdm_state *state, uint32_t uid, uint64_t devices)
-{
-	struct tdm_fair_user *user = tdm_fair_of(&state->device_users, uid);
-	user->wants = tdm_plus(user->wants, devices);
-	return (uint32_t)(user - state->device_users.users);
-}
-
-/* Lists the sources, and counts how many devices each user wants at most. */
-static size_t list_sources(struct tdm_state *state, struct source *list)
-{
-	size_t count = 0;
-	for (enum step step = READABLE; step <= UNREADABLE; step++) {
-		bool is_region = step != RUNNING && step != ENDED;
-		size_t most = is_region ? state->metal.now.count : state->fold.count;
-		for (size_t i = 0; i < most; i++) {
-			const struct tdm_fold_process *process = is_region ? NULL : state->fold.processes[i];
-			const struct tdm_metal_region *region = is_region ? &state->metal.now.regions[i] : NULL;
-			if (is_region ? step_of(state, region) != step : tdm_fold_runs(process) != (step == RUNNING))
-				continue;
-			bool may_add = is_region || tdm_state_lists(state, process);
-			uint32_t uid = !is_region ? process->who.uid : region->has_file ? region->uid : TDM_UID_UNKNOWN;
-			list[count].user = count_source(state, uid,
-				is_region ? 1
-				: may_add ? process->holding_count
-					  : 0);
-			list[count].step = step;
-			list[count++].index = (uint32_t)i;
-		}
-	}
-	return count;
-}
-
-/*
- * Adds the devices of all sources. If there may be too many, those of users with few come first, so that a device of
- * several users counts as one of the user who has least.
- */
-static void add_all(struct tdm_state *state)
-{
-	struct tdm_fair *fair = &state->device_users;
-	struct source *list = tdm_alloc((2 * state->metal.now.count + 2 * state->fold.count) * sizeof *list);
-	tdm_fair_clear(fair);
-	tdm_map_clear(&state->devices_left);
-	state->picture.left_regions = 0;
-	state->has_common_type = common_type(state) != NULL;
-	size_t count = list_sources(state, list), room = TDM_STATE_DEVICES_MAX - state->picture.device_count;
-	uint64_t wanted = 0, spare = 0;
-	for (size_t i = 0; i < fair->count; i++)
-		wanted = tdm_plus(wanted, fair->users[i].wants);
-	tdm_fair_share(fair, room, state->proc.uid);
-	if (wanted > room)
-		qsort_r(list, count, sizeof *list, by_wants, fair->users);
-	for (size_t i = 0; i < count; i++) {
-		bool is_first = i == 0 || list[i].user != list[i - 1].user;
-		state->device_user = &fair->users[list[i].user];
-		if (wanted > room && is_first) { /* what one user does not need is for the next */
-			state->device_user->may += spare;
-			spare = 0;
-		}
-		if (list[i].step != RUNNING && list[i].step != ENDED)
-			add_region(state, list[i].index, list[i].step != UNREADABLE);
-		else
-			add_process(state, state->fold.processes[list[i].index], list[i].step == RUNNING);
-		if (wanted > room && (i + 1 == count || list[i + 1].user != list[i].user)) {
-			spare = state->device_user->may;
-			state->device_user->may = 0;
-		}
-	}
-	state->device_user = NULL;
-	free(list);
-}
-
 void tdm_state_join_devices(struct tdm_state *state)
 {
 	tdm_map_clear(&state->by_chip);
 	tdm_map_clear(&state->by_number);
 	state->picture.device_count = 0;
+	state->devices_cut = 0;
 	/* Once most memos belong to devices that are gone, forgets those devices. */
 	size_t used = 0, kept = 0;
 	for (size_t i = 0; i < state->memo_count; i++)
@@ -603,7 +396,14 @@ void tdm_state_join_devices(struct tdm_state *state)
 	state->memo_count = kept;
 	for (size_t i = 0; i < state->host.card_count; i++)
 		add_card(state, (uint32_t)i);
-	add_all(state);
+	for (size_t i = 0; i < state->metal.now.count; i++)
+		add_region(state, (uint32_t)i, true);
+	for (size_t i = 0; i < state->fold.count; i++)
+		add_process(state, state->fold.processes[i], true);
+	for (size_t i = 0; i < state->fold.count; i++)
+		add_process(state, state->fold.processes[i], false);
+	for (size_t i = 0; i < state->metal.now.count; i++)
+		add_region(state, (uint32_t)i, false);
 	set_card_type(state);
 	number_idle(state);
 	sort_devices(state);
@@ -659,7 +459,7 @@ static struct tdm_picture_process *new_process(struct tdm_state *state)
 	return &state->picture.processes[at];
 }
 
-void tdm_state_user(struct tdm_state *state, uint32_t uid, char dst[TDM_PICTURE_NAME_CAP])
+static void set_user(struct tdm_state *state, struct tdm_picture_process *process, uint32_t uid)
 {
 	char name[TDM_PICTURE_NAME_CAP] = "?";
 	uint32_t known = tdm_map_find(&state->users, uid);
@@ -670,18 +470,14 @@ void tdm_state_user(struct tdm_state *state, uint32_t uid, char dst[TDM_PICTURE_
 		if (text != 0)
 			tdm_map_set(&state->users, uid, text);
 	}
-	snprintf(dst, TDM_PICTURE_NAME_CAP, "%s", known != TDM_MAP_NONE ? state->fold.texts.texts[known] : name);
-}
-
-static void set_user(struct tdm_state *state, struct tdm_picture_process *process, uint32_t uid)
-{
 	process->uid = uid;
 	process->is_foreign = uid != UINT32_MAX && uid != state->proc.uid;
-	tdm_state_user(state, uid, process->user);
+	snprintf(process->user, sizeof process->user, "%s",
+		known != TDM_MAP_NONE ? state->fold.texts.texts[known] : name);
 }
 
 /* Keys for facts about all ledgers of a process. A daemon numbers the generations of its ledgers separately. */
-enum known { NEWEST_OWN, NEWEST_ON_BEHALF, WRITES_ITSELF, FIRST_COPY };
+enum known { NEWEST_OWN, NEWEST_ON_BEHALF, WRITES_ITSELF };
 static uint64_t known_key(const struct tdm_process *who, enum known what)
 {
 	return identity_hash(who->pid, who->start_time ^ tdm_hash_u64(who->pid_namespace), UINT32_MAX - what);
@@ -726,68 +522,20 @@ static void describe(struct tdm_state *state, const struct tdm_fold_process *fro
 	tdm_str_shown(tdm_str_of(state->fold.texts.texts[from->phase]), process->phase, sizeof process->phase);
 	/* If a daemon wrote the ledger, it is unknown how the program ended. */
 	bool is_open = who->life == TDM_LIFE_ENDED && !who->closed && !who->is_on_behalf;
-	/* The lock of a ledger is given up by exec, too: then the process is still there. */
-	process->replaced =
-		is_open &&
-		(!is_newest(state, who) ||
-			(who->seen_pid != 0 && tdm_proc_life_of(who->seen_pid, who->start_time) == TDM_LIFE_RUNS));
-	process->crashed = is_open && !process->replaced;
+	process->crashed = is_open && is_newest(state, who);
+	process->replaced = is_open && !process->crashed;
 }
 
-/*
- * Joins a ledger with another one of the same process, if there is one: copies of the library in one process each write
- * a ledger. A process has only one locked ledger otherwise, because exec releases the lock.
- */
-static bool join_copy(struct tdm_state *state, size_t at)
+static void add_ledger_process(struct tdm_state *state, struct tdm_fold_process *from)
 {
-	struct tdm_fold_process *from = state->fold.processes[at];
-	const struct tdm_process *who = &from->who;
-	if (!tdm_fold_runs(from) || who->is_on_behalf || who->is_claimed || who->start_time == 0)
-		return false;
-	uint32_t known = tdm_map_find(&state->by_pid, known_key(who, FIRST_COPY));
-	struct tdm_fold_process *first = known != TDM_MAP_NONE ? state->fold.processes[known] : NULL;
-	if (first == NULL || first->who.uid != who->uid || first->process == UINT32_MAX) {
-		if (first == NULL)
-			tdm_map_set(&state->by_pid, known_key(who, FIRST_COPY), (uint32_t)at);
-		return false;
-	}
-	struct tdm_picture_process *process = &state->picture.processes[first->process];
-	from->process = first->process;
-	from->handle = first->handle;
-	from->first_copy = first;
-	from->next_copy = first->next_copy;
-	first->next_copy = from;
-	process->lost = tdm_plus(process->lost, who->lost);
-	process->refused = tdm_plus(process->refused, tdm_plus(who->refused, from->refused));
-	process->notes_lost = tdm_plus(process->notes_lost, from->notes_lost);
-	if (process->note_count == 0) {
-		process->notes = from->notes;
-		process->note_count = from->note_count;
-	}
-	if (process->module_count < from->module_count) {
-		process->modules = from->modules;
-		process->module_count = from->module_count;
-	}
-	if (process->phase[0] == '\0')
-		tdm_str_shown(tdm_str_of(state->fold.texts.texts[from->phase]), process->phase, sizeof process->phase);
-	return true;
-}
-
-static void add_ledger_process(struct tdm_state *state, size_t at)
-{
-	struct tdm_fold_process *from = state->fold.processes[at];
 	bool runs = tdm_fold_runs(from);
 	from->process = UINT32_MAX;
-	from->first_copy = from;
-	from->next_copy = NULL;
 	if (!from->has_who || !tdm_state_lists(state, from) ||
 		(!runs && !state->options->with_ended && !is_newest(state, &from->who)))
 		return;
 	/* A process with its own ledger may also report the same buffers to a daemon: only its own ledger counts. */
 	if (from->who.is_on_behalf &&
 		tdm_map_find(&state->by_pid, known_key(&from->who, WRITES_ITSELF)) != TDM_MAP_NONE)
-		return;
-	if (join_copy(state, at))
 		return;
 	int32_t pid = tdm_fold_pid(from);
 	bool is_here = from->who.seen_pid != 0 && runs;
@@ -856,7 +604,7 @@ static struct tdm_part *find_part(struct tdm_state *state, uint32_t process, uin
 
 static void add_slot(struct tdm_state *state, uint32_t device, const struct tdm_metal_slot *slot)
 {
-	if (slot->life == TDM_PROC_DEAD || slot->is_claimed)
+	if (slot->life == TDM_PROC_DEAD)
 		return;
 	int32_t pid = slot->nested_as != 0 ? slot->nested_as : slot->pid;
 	uint32_t process = find_process(state, pid, &slot->facts, slot->hint);
@@ -942,7 +690,7 @@ void tdm_state_join_processes(struct tdm_state *state)
 				&state->by_pid, newest_key(who), (uint32_t)tdm_min(who->generation, TDM_MAP_NONE - 1));
 	}
 	for (size_t i = 0; i < state->fold.count; i++)
-		add_ledger_process(state, i);
+		add_ledger_process(state, state->fold.processes[i]);
 	for (size_t p = 0; p < state->fold.count; p++) {
 		const struct tdm_fold_process *from = state->fold.processes[p];
 		for (size_t i = 0; from->process != UINT32_MAX && i < from->holding_count; i++) {

@@ -13,16 +13,12 @@ enum {
 void tdm_intern_init(struct tdm_intern *intern)
 {
 	*intern = (struct tdm_intern){
-		.text_count = 1,
-		.stacks.most_bytes = STACK_BYTES_MAX,
-		.ranges.most_bytes = RANGE_BYTES_MAX,
-		.addresses.most_bytes = RANGE_BYTES_MAX,
+		.text_count = 1, .stacks.most_bytes = STACK_BYTES_MAX, .ranges.most_bytes = RANGE_BYTES_MAX
 	};
-	struct tdm_kept_lists *all[] = { &intern->stacks, &intern->ranges, &intern->addresses };
 	tdm_grow(&intern->texts, &intern->text_cap, 1, sizeof *intern->texts);
 	intern->texts[0] = "";
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-		struct tdm_kept_lists *lists = all[i];
+	for (int i = 0; i < 2; i++) {
+		struct tdm_kept_lists *lists = i == 0 ? &intern->stacks : &intern->ranges;
 		tdm_grow(&lists->list, &lists->cap, 1, sizeof *lists->list);
 		lists->list[lists->count++] = (struct tdm_kept_list){ .next = TDM_MAP_NONE };
 	}
@@ -33,10 +29,8 @@ void tdm_intern_done(struct tdm_intern *intern)
 	free(intern->texts);
 	free(intern->stacks.list);
 	free(intern->ranges.list);
-	free(intern->addresses.list);
 	tdm_map_done(&intern->stacks.by_hash);
 	tdm_map_done(&intern->ranges.by_hash);
-	tdm_map_done(&intern->addresses.by_hash);
 	tdm_names_done(&intern->names);
 	tdm_arena_done(&intern->memory);
 	*intern = (struct tdm_intern){ 0 };
@@ -117,19 +111,4 @@ uint32_t tdm_intern_stack(struct tdm_intern *intern, const struct tdm_frame *fra
 uint32_t tdm_intern_ranges(struct tdm_intern *intern, const struct tdm_core_range *ranges, uint32_t range_count)
 {
 	return range_count != 0 ? keep(intern, &intern->ranges, ranges, range_count, sizeof *ranges) : 0;
-}
-
-uint32_t tdm_intern_addresses(struct tdm_intern *intern, const uint64_t *addresses, uint32_t count)
-{
-	return count != 0 ? keep(intern, &intern->addresses, addresses, count, sizeof *addresses) : 0;
-}
-
-const char *tdm_notes_unseen(const struct tdm_intern *texts, const struct tdm_note *notes, size_t count)
-{
-	for (; count != 0 && notes[count - 1].is_remark && texts != NULL; count--) {
-		const char *text = notes[count - 1].text < texts->text_count ? texts->texts[notes[count - 1].text] : "";
-		if (tdm_has_prefix(text, TDM_REMARK_UNSEEN))
-			return text + strlen("metal: ");
-	}
-	return NULL;
 }

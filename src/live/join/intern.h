@@ -22,9 +22,9 @@ struct tdm_kept_frame {
 	uint32_t padding; /* always 0, because lists are compared byte by byte */
 };
 
-/* A stack, a list of core ranges, or the addresses on their cores. */
+/* A stack or a list of core ranges. */
 struct tdm_kept_list {
-	const void *items; /* of type struct tdm_kept_frame, struct tdm_core_range or uint64_t */
+	const void *items; /* of type struct tdm_kept_frame or struct tdm_core_range */
 	uint32_t count;
 	uint32_t next; /* next list with the same hash, or TDM_MAP_NONE */
 };
@@ -41,7 +41,7 @@ struct tdm_intern {
 	const char **texts;     /* texts[0] is "" */
 	uint32_t text_count;
 	size_t text_cap;
-	struct tdm_kept_lists stacks, ranges, addresses;
+	struct tdm_kept_lists stacks, ranges;
 	struct tdm_arena memory; /* memory for texts and items */
 	uint64_t dropped;
 };
@@ -53,12 +53,7 @@ void tdm_intern_done(struct tdm_intern *intern);
 uint32_t tdm_intern_text(struct tdm_intern *intern, struct tdm_str text);
 uint32_t tdm_intern_stack(struct tdm_intern *intern, const struct tdm_frame *frames, uint32_t frame_count);
 uint32_t tdm_intern_ranges(struct tdm_intern *intern, const struct tdm_core_range *ranges, uint32_t range_count);
-uint32_t tdm_intern_addresses(struct tdm_intern *intern, const uint64_t *addresses, uint32_t count);
 /* Sets *number (0 for an empty string). False if the string has not been kept. */
 bool tdm_intern_find(const struct tdm_intern *intern, struct tdm_str text, uint32_t *number);
-
-/* Which buffers of a process are not seen, and why, as a sentence without a full stop; NULL if no remark says that.
- * Remarks are the last notes. */
-const char *tdm_notes_unseen(const struct tdm_intern *texts, const struct tdm_note *notes, size_t count);
 
 #endif

@@ -12,9 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "base/map.h"
-#include "ledger/read/fair.h"
 #include "live/follow/follower.h"
 #include "live/host/host.h"
 #include "live/join/fold.h"
@@ -24,7 +22,7 @@
 #include "model/event/event.h"
 
 enum {
-	TDM_STATE_DEVICES_MAX = 4096, /* maximum; the users share them, and more are reported as a problem */
+	TDM_STATE_DEVICES_MAX = 4096, /* maximum; more are reported as a problem */
 	TDM_STATE_PROBLEMS_MAX = 64,  /* maximum; with only_ledgers, TDM_FOLLOWED_MAX instead */
 	TDM_STATE_EVENTS_MAX =
 		65536, /* maximum events in one picture: 32 rings of the default size; only the latest are kept */
@@ -75,8 +73,6 @@ struct tdm_part {
 	uint32_t number; /* the process's number for the device; without a ledger, the device's own number */
 	uint32_t descriptors;
 	struct tdm_metal_bytes metal;
-	/* the bytes that count, by kind, if the user's ledgers count more than any device has; NULL: all */
-	uint64_t *most;
 };
 
 struct tdm_state_options;
@@ -113,18 +109,9 @@ struct tdm_state {
 	struct tdm_part *parts;
 	size_t part_count, part_cap;
 	struct tdm_map by_chip, by_number, by_pid, by_pair;
-	uint64_t problems_cut; /* number dropped because of the limit */
-	/* the users of the table of devices, the one whose turn it is (NULL: the driver), and the devices left out */
-	struct tdm_fair device_users;
-	struct tdm_fair_user *device_user;
-	struct tdm_map devices_left;
-	bool has_common_type;              /* all cards are of one type */
-	struct tdm_fair claims, excessive; /* scratch; and the users whose ledgers count too much */
-	struct tdm_arena cuts;             /* memory of the parts' `most` */
-	struct tdm_picture_left *left_out; /* the picture's list */
-	size_t left_out_cap;
-	uint64_t (*left)[TDM_KIND_COUNT]; /* bytes left by ended processes, for each device */
-	uint32_t *order;                  /* parts sorted by device, then the end of each device's range */
+	uint64_t devices_cut, problems_cut; /* numbers dropped because of the limits */
+	uint64_t (*left)[TDM_KIND_COUNT];   /* bytes left by ended processes, for each device */
+	uint32_t *order;                    /* parts sorted by device, then the end of each device's range */
 	size_t left_cap, order_cap;
 
 	struct tdm_memo *memos;
@@ -144,8 +131,7 @@ struct tdm_state {
 bool tdm_state_lists(const struct tdm_state *state, const struct tdm_fold_process *process);
 
 /* A process's counter of a kind, according to its ledger. */
-struct tdm_counter tdm_state_ledger_counter(
-	const struct tdm_fold_process *of, const struct tdm_fold_holding *from, unsigned k);
+struct tdm_counter tdm_state_ledger_counter(const struct tdm_fold_holding *from, unsigned k);
 
 static inline struct tdm_memo *tdm_state_memo(const struct tdm_state *state, size_t device)
 {
@@ -154,9 +140,6 @@ static inline struct tdm_memo *tdm_state_memo(const struct tdm_state *state, siz
 
 /* The card with this name. Borrowed until the next call. An empty name means an unknown card. */
 const struct tdm_model *tdm_state_model(struct tdm_state *state, const char *name);
-
-/* Stores the user's name, or else the number; "?" if it is unknown. */
-void tdm_state_user(struct tdm_state *state, uint32_t uid, char dst[TDM_PICTURE_NAME_CAP]);
 
 /* The steps, in this order. */
 void tdm_state_join_devices(struct tdm_state *state);

@@ -14,7 +14,7 @@ static const char node_folder[] = "/dev/tenstorrent/";
 enum { DEVICES_MAX = 1024 };
 
 /* The forms that a device name can take. */
-enum form { FORM_NONE, FORM_NUMBER, FORM_NODE, FORM_PCI, FORM_CHIP, FORM_PLACE, FORM_UNKNOWN };
+enum form { FORM_NONE, FORM_NUMBER, FORM_NODE, FORM_PCI, FORM_CHIP, FORM_PLACE };
 
 static enum form decimal(const char *text, enum form form, uint64_t *number)
 {
@@ -26,8 +26,6 @@ static enum form read_name(const char *name, uint64_t *number)
 	*number = 0;
 	if (strncmp(name, node_folder, strlen(node_folder)) == 0)
 		return decimal(name + strlen(node_folder), FORM_NODE, number);
-	if (strcmp(name, "?") == 0)
-		return FORM_UNKNOWN;
 	if (name[0] == '#')
 		return decimal(name + 1, FORM_PLACE, number);
 	if (tdm_has_prefix(name, "0x") || tdm_has_prefix(name, "0X")) {
@@ -59,8 +57,6 @@ bool tdm_pick_is(const struct tdm_picture_device *device, const char *name)
 		return device->has_chip_id && device->chip_id == number;
 	case FORM_PLACE:
 		return device->place == number;
-	case FORM_UNKNOWN:
-		return device->is_unknown;
 	case FORM_NONE:
 		break;
 	}
@@ -72,8 +68,6 @@ char *tdm_pick_label(const struct tdm_picture_device *device, char *dst, size_t 
 	const char *host = device->host != NULL ? device->host->name : "", *colon = device->host != NULL ? ":" : "";
 	if (device->number >= 0)
 		snprintf(dst, cap, "%s%s%" PRId32 "%s", host, colon, device->number, device->is_virtual ? "v" : "");
-	else if (device->is_unknown)
-		snprintf(dst, cap, "%s%s?", host, colon);
 	else if (device->node >= 0)
 		snprintf(dst, cap, "%s%s/%" PRId32, host, colon, device->node);
 	else

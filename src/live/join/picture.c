@@ -36,7 +36,6 @@ void tdm_picture_device_init(struct tdm_picture_device *device)
 		.cb_highest = TDM_BYTES_UNKNOWN,
 		.host_card = UINT32_MAX,
 		.region = UINT32_MAX,
-		.shown_by = UINT32_MAX,
 	};
 	tdm_picture_kinds_init(device);
 }
@@ -91,38 +90,6 @@ const struct tdm_kept_frame *tdm_picture_stack(const struct tdm_picture *picture
 const struct tdm_core_range *tdm_picture_ranges(const struct tdm_picture *picture, uint32_t number, uint32_t *count)
 {
 	return items_of(picture->texts != NULL ? &picture->texts->ranges : NULL, number, count);
-}
-
-const uint64_t *tdm_picture_addresses(const struct tdm_picture *picture, uint32_t number, uint32_t *count)
-{
-	return items_of(picture->texts != NULL ? &picture->texts->addresses : NULL, number, count);
-}
-
-bool tdm_buffer_is_on(
-	const struct tdm_picture *picture, const struct tdm_buffer *buffer, uint32_t x, uint32_t y, uint64_t *address)
-{
-	uint32_t range_count, count;
-	uint64_t before = 0;
-	const struct tdm_core_range *ranges = tdm_picture_ranges(picture, buffer->ranges, &range_count);
-	const uint64_t *addresses = tdm_picture_addresses(picture, buffer->addresses, &count);
-	for (uint32_t i = 0; i < range_count; i++) {
-		const struct tdm_core_range *r = &ranges[i];
-		uint64_t width = (uint64_t)r->x1 - r->x0 + 1;
-		if (x >= r->x0 && x <= r->x1 && y >= r->y0 && y <= r->y1) {
-			uint64_t at = before + (y - r->y0) * width + (x - r->x0);
-			*address = !tdm_buffer_is_per_core(buffer) ? buffer->address
-				   : at < count                    ? addresses[at]
-								   : TDM_ADDRESS_UNKNOWN;
-			return true;
-		}
-		before += width * ((uint64_t)r->y1 - r->y0 + 1);
-	}
-	return false;
-}
-
-const char *tdm_picture_unseen(const struct tdm_picture *picture, const struct tdm_picture_process *process)
-{
-	return tdm_notes_unseen(picture->texts, process->notes, process->note_count);
 }
 
 size_t tdm_holding_buffer_count(const struct tdm_holding *holding)
@@ -189,21 +156,16 @@ enum tdm_level tdm_picture_level(const struct tdm_picture_device *device, enum t
 	return tdm_level_of(k->used, k->total != TDM_BYTES_UNKNOWN ? k->total : l1->total);
 }
 
-void tdm_about_process(const struct tdm_picture *picture, uint32_t index, struct tdm_about *about)
-{
-	const struct tdm_picture_process *process = &picture->processes[index];
-	about->pid = process->pid;
-	about->process = index;
-	about->comm = process->comm;
-	about->host = process->host != NULL ? process->host->name : NULL;
-	about->ledger = process->ledger;
-}
-
 void tdm_about_holding(const struct tdm_picture *picture, uint32_t index, struct tdm_about *about)
 {
 	const struct tdm_holding *holding = &picture->holdings[index];
-	tdm_about_process(picture, holding->process, about);
+	const struct tdm_picture_process *process = &picture->processes[holding->process];
+	about->pid = process->pid;
+	about->process = holding->process;
 	about->holding = index;
+	about->comm = process->comm;
+	about->host = process->host != NULL ? process->host->name : NULL;
+	about->ledger = process->ledger;
 	about->device = holding->number;
 	about->is_virtual = picture->devices[holding->device].is_virtual;
 }

@@ -45,7 +45,6 @@ struct tdm_buffer {
 	uint32_t name, program; /* numbers of texts; 0 if there is none */
 	uint32_t stack;         /* number of the stack; 0 if there is none */
 	uint32_t ranges;        /* number of the core ranges; 0 if there is none */
-	uint32_t addresses;     /* number of the addresses on these cores; 0 if there is none */
 	uint16_t flags;         /* TDM_EVENT_* */
 	uint8_t kind;
 };
@@ -60,12 +59,6 @@ static inline bool tdm_buffer_is_view(const struct tdm_buffer *buffer)
 static inline bool tdm_buffer_is_shared(const struct tdm_buffer *buffer)
 {
 	return (buffer->flags & TDM_EVENT_SHARED) != 0;
-}
-
-/* Whether each of the buffer's cores has an address of its own, and no other core holds bytes. */
-static inline bool tdm_buffer_is_per_core(const struct tdm_buffer *buffer)
-{
-	return (buffer->flags & TDM_EVENT_PER_CORE) != 0;
 }
 
 /* Whether the buffer was allocated before tracking began, so that its age is unknown. */
@@ -88,7 +81,6 @@ struct tdm_picture_kind {
 	uint8_t used_from;  /* enum tdm_from: the source that won; TDM_FROM_NONE if `used` is unknown */
 	uint8_t total_from; /* the source of `total`, banks, base and bank_bytes */
 	bool peak_is_seen;  /* the peak is the highest sum seen by the reader; otherwise the producer's exact peak */
-	bool is_saturated;  /* a user's ledgers count more than any device has; only a part of it is in `used` */
 	bool is_estimated;  /* figures from ledgers are estimates, at least in part: see above */
 	uint64_t used;      /* bytes used by running processes, including `unattributed` */
 	uint64_t total, free;
@@ -99,8 +91,6 @@ struct tdm_picture_kind {
 	uint64_t unattributed; /* the part of `used` that belongs to no listed process */
 	/* bytes still recorded for ended processes; these bytes are no longer on the device, and not part of `used` */
 	uint64_t stale;
-	/* bytes that a user's shared memory counts for processes of other users, or for none; not part of `used` */
-	uint64_t claimed;
 	uint32_t banks; /* 0 if unknown, like the next two */
 	uint64_t base, bank_bytes;
 	uint64_t allocs, out_of_memory; /* counts since the running processes started */
@@ -146,7 +136,6 @@ struct tdm_picture_device {
 	uint64_t key;     /* the same in every picture; never 0 */
 	bool has_chip_id; /* without a chip id, the device's identity is uncertain */
 	bool is_virtual;  /* collects the reports of a capture without dispatch; not a real card */
-	bool is_unknown;  /* which chips it consists of is not known; its number is that of no device */
 	/* a card whose chips are among the devices, although it is unknown which chips they are */
 	bool is_board;
 	uint64_t chip_id; /* 0 is a valid id */
@@ -178,8 +167,6 @@ struct tdm_picture_device {
 	bool space_is_old; /* buffers have been allocated or freed since space_ns */
 	uint32_t chip_count;
 	struct tdm_picture_chip chips[TDM_PICTURE_CHIPS_MAX];
-	/* the user whose file or process showed the device; UINT32_MAX: the driver, or another machine */
-	uint32_t shown_by;
 	uint32_t host_card, region;          /* index into the state's cards and regions; UINT32_MAX if there is none */
 	const struct tdm_picture_host *host; /* NULL for this machine */
 };
@@ -257,23 +244,6 @@ struct tdm_picture_problem {
 	char text[TDM_PICTURE_TEXT_CAP];  /* why, as a sentence without a full stop */
 };
 
-/* The tables in which there may be no room for all. The users share the room. */
-enum tdm_picture_table {
-	TDM_TABLE_LEDGERS,
-	TDM_TABLE_REGIONS,
-	TDM_TABLE_DEVICES,
-	TDM_TABLE_LATE, /* ledgers that are not read yet, because their user's ledgers take too much */
-	TDM_PICTURE_TABLE_COUNT
-};
-
-/* What is not in the picture because a table is full, or its user has used up a budget. */
-struct tdm_picture_left {
-	uint8_t table; /* enum tdm_picture_table */
-	uint32_t uid;  /* the user; UINT32_MAX if unknown */
-	char user[TDM_PICTURE_NAME_CAP];
-	uint64_t count;
-};
-
 struct tdm_picture {
 	uint64_t time_ns, real_ns; /* when it was taken: monotonic and real-time clock */
 	size_t device_count, process_count, holding_count, problem_count, event_count;
@@ -291,11 +261,8 @@ struct tdm_picture {
 	const struct tdm_picture_end *ends;
 	size_t end_count;
 	uint64_t buffers_version; /* changes when the lists of buffers may have changed since the previous picture */
-	const struct tdm_picture_left *left; /* by table, then by count */
-	size_t left_count;
-	uint64_t left_regions; /* number of the runtime's regions that ended programs left, and no device needs */
-	uint64_t others;       /* number of ledgers of processes that were not requested */
-	int ledgers_err;       /* why the directory of ledgers cannot be listed; 0 if it can */
+	uint64_t others;          /* number of ledgers of processes that were not requested */
+	int ledgers_err;          /* why the directory of ledgers cannot be listed; 0 if it can */
 	const struct tdm_intern *texts;
 	const struct tdm_picture_host *hosts; /* all requested hosts; NULL if the picture is of this machine */
 	size_t host_count;
@@ -310,15 +277,8 @@ void tdm_picture_done(struct tdm_picture *picture); /* releases the lists */
 const char *tdm_picture_text(const struct tdm_picture *picture, uint32_t number);
 /* The frames of a stack, innermost first; *count is 0 if the number is 0 or does not exist. */
 const struct tdm_kept_frame *tdm_picture_stack(const struct tdm_picture *picture, uint32_t number, uint32_t *count);
-/* Which of a process's buffers are not seen, and why: the sentence for every view. NULL if nothing is known to be
- * missing. */
-const char *tdm_picture_unseen(const struct tdm_picture *picture, const struct tdm_picture_process *process);
 /* A list of core ranges; *count is 0 if the number is 0 or does not exist. */
 const struct tdm_core_range *tdm_picture_ranges(const struct tdm_picture *picture, uint32_t number, uint32_t *count);
-const uint64_t *tdm_picture_addresses(const struct tdm_picture *picture, uint32_t number, uint32_t *count);
-/* Whether a buffer's ranges contain a core. Sets *address to its address there; TDM_ADDRESS_UNKNOWN if unknown. */
-bool tdm_buffer_is_on(
-	const struct tdm_picture *picture, const struct tdm_buffer *buffer, uint32_t x, uint32_t y, uint64_t *address);
 
 /* The command line of a process, or its name if that is unknown. */
 static inline const char *tdm_picture_command(const struct tdm_picture_process *process)
@@ -434,7 +394,5 @@ struct tdm_provider {
 /* Fills in the process and the device of a holding, and leaves the rest unchanged. */
 struct tdm_about;
 void tdm_about_holding(const struct tdm_picture *picture, uint32_t index, struct tdm_about *about);
-/* The same for a process on all its devices. */
-void tdm_about_process(const struct tdm_picture *picture, uint32_t index, struct tdm_about *about);
 
 #endif

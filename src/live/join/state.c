@@ -38,84 +38,6 @@ __attribute__((format(printf, 5, 6))) static struct tdm_picture_problem *note(
 	return problem;
 }
 
-static int by_count(const void *a, const void *b)
-{
-	const struct tdm_picture_left *x = a, *y = b;
-	int order = tdm_order((uint64_t)x->table, (uint64_t)y->table);
-	if (order == 0)
-		order = tdm_order(y->count, x->count);
-	return order != 0 ? order : tdm_order((uint64_t)x->uid, (uint64_t)y->uid);
-}
-
-/* Lists what the full tables left out, of each user. */
-static void list_left(struct tdm_state *state)
-{
-	const struct tdm_fair *tables[TDM_PICTURE_TABLE_COUNT] = {
-		[TDM_TABLE_LEDGERS] = tdm_follower_left(state->follower),
-		[TDM_TABLE_REGIONS] = &state->metal.now.left,
-		[TDM_TABLE_DEVICES] = &state->device_users,
-		[TDM_TABLE_LATE] = tdm_follower_late(state->follower),
-	};
-	size_t count = 0;
-	for (size_t t = 0; t < TDM_PICTURE_TABLE_COUNT; t++)
-		for (size_t i = 0; i < tables[t]->count; i++) {
-			const struct tdm_fair_user *user = &tables[t]->users[i];
-			if (user->left == 0)
-				continue;
-			tdm_grow(&state->left_out, &state->left_out_cap, count + 1, sizeof *state->left_out);
-			state->left_out[count] =
-				(struct tdm_picture_left){ .table = (uint8_t)t, .uid = user->uid, .count = user->left };
-			tdm_state_user(state, user->uid, state->left_out[count++].user);
-		}
-	if (count > 1)
-		qsort(state->left_out, count, sizeof *state->left_out, by_count);
-	state->picture.left = state->left_out;
-	state->picture.left_count = count;
-}
-
-enum { LEFT_NAMED = 4 }; /* users to name, of each table */
-
-/* Names the users who have most, except the reader's own, and counts the others. */
-static void note_left(
-	struct tdm_state *state, enum tdm_from from, enum tdm_picture_table table, const char *place, const char *what)
-{
-	uint64_t users = 0, rest = 0;
-	for (size_t i = 0; i < state->picture.left_count; i++) {
-		const struct tdm_picture_left *left = &state->picture.left[i];
-		if (left->table != table)
-			continue;
-		if (users++ < LEFT_NAMED)
-			note(state, from, -EOVERFLOW, place, "%" PRIu64 " %s%s%s", left->count, what,
-				left->uid != state->proc.uid ? ", of user " : "",
-				left->uid != state->proc.uid ? left->user : "");
-		else
-			rest = tdm_plus(rest, left->count);
-	}
-	if (rest != 0)
-		note(state, from, -EOVERFLOW, place, "%" PRIu64 " %s, of %" PRIu64 " other users", rest, what,
-			users - LEFT_NAMED);
-}
-
-static void note_all_left(struct tdm_state *state)
-{
-	uint64_t cut = tdm_follower_cut(state->follower) - tdm_fair_left(tdm_follower_left(state->follower));
-	const char *dir = tdm_state_ledger_dir(state), *what = "ledgers more than can be watched";
-	list_left(state);
-	note_left(state, TDM_FROM_LEDGER, TDM_TABLE_LEDGERS, dir, what);
-	if (cut != 0) /* of the files that the caller named */
-		note(state, TDM_FROM_LEDGER, -EOVERFLOW, dir, "%" PRIu64 " %s", cut, what);
-	note_left(state, TDM_FROM_LEDGER, TDM_TABLE_LATE, dir, "ledgers not read yet, because they take too much");
-	note_left(state, TDM_FROM_METAL_SHM, TDM_TABLE_REGIONS, tdm_metal_path(state->metal.dir),
-		"regions more than can be read");
-	note_left(state, TDM_FROM_NONE, TDM_TABLE_DEVICES, "", "devices more than can be shown");
-	for (size_t i = 0; i < state->excessive.count && i < LEFT_NAMED; i++) {
-		char user[TDM_PICTURE_NAME_CAP];
-		tdm_state_user(state, state->excessive.users[i].uid, user);
-		note(state, TDM_FROM_LEDGER, -EOVERFLOW, dir,
-			"the ledgers of user %s count more than any device has: only a part is in the sums", user);
-	}
-}
-
 static void note_ledgers(struct tdm_state *state)
 {
 	const struct tdm_follower *follower = state->follower;
@@ -123,12 +45,14 @@ static void note_ledgers(struct tdm_state *state)
 	int err = tdm_follower_err(follower);
 	if (err != 0)
 		note(state, TDM_FROM_LEDGER, err, dir, "the ledgers cannot be listed: %s", tdm_err_text(err));
+	if (tdm_follower_cut(follower) != 0)
+		note(state, TDM_FROM_LEDGER, -EOVERFLOW, dir, "%" PRIu64 " ledgers more than can be watched",
+			tdm_follower_cut(follower));
 	for (size_t i = 0; i < tdm_follower_count(follower); i++) {
 		const struct tdm_followed *item = tdm_follower_get(follower, i);
 		bool runs = item->is_known && item->who.life != TDM_LIFE_ENDED;
 		/* A caller with only_ledgers may look only once, so it also gets unfinished ledgers as problems. */
-		bool is_new =
-			item->err == -EAGAIN && item->text[0] == '\0' && !item->is_late && state->options->only_ledgers;
+		bool is_new = item->err == -EAGAIN && item->text[0] == '\0' && state->options->only_ledgers;
 		const char *text = is_new ? "its writer has not finished setting it up" : item->text;
 		if (item->err != 0 && text[0] != '\0') {
 			struct tdm_picture_problem *problem =
@@ -166,6 +90,9 @@ static void note_regions(struct tdm_state *state)
 	if (regions->err != 0)
 		note(state, TDM_FROM_METAL_SHM, regions->err, dir, "tt-metal's shared memory cannot be listed: %s",
 			tdm_err_text(regions->err));
+	if (regions->cut != 0)
+		note(state, TDM_FROM_METAL_SHM, -EOVERFLOW, dir, "%" PRIu64 " regions more than can be read",
+			regions->cut);
 	for (size_t i = 0; i < regions->count; i++) {
 		const struct tdm_metal_region *region = &regions->regions[i];
 		if (region->status == TDM_METAL_VANISHED || (region->status == TDM_METAL_OK && region->doubts == 0))
@@ -211,7 +138,6 @@ static void note_problems(struct tdm_state *state)
 	struct tdm_picture *picture = &state->picture;
 	picture->problem_count = 0;
 	state->problems_cut = 0;
-	note_all_left(state);
 	/* without the driver there are no cards, which is not a problem */
 	if (state->host.err != 0 && state->host.err != -ENOENT)
 		note(state, TDM_FROM_DRIVER, state->host.err, sysfs, "the driver's cards cannot be listed: %s",
@@ -226,6 +152,9 @@ static void note_problems(struct tdm_state *state)
 		note_card(state, &state->host.cards[i]);
 	note_regions(state);
 	note_ledgers(state);
+	if (state->devices_cut != 0)
+		note(state, TDM_FROM_NONE, -EOVERFLOW, "", "%" PRIu64 " devices more than can be shown",
+			state->devices_cut);
 	if (state->problems_cut != 0) {
 		struct tdm_picture_problem *last = &picture->problems[picture->problem_count++];
 		*last = (struct tdm_picture_problem){ .from = TDM_FROM_NONE, .err = -EOVERFLOW };
@@ -234,9 +163,6 @@ static void note_problems(struct tdm_state *state)
 }
 
 /* ---- a picture ---- */
-
-/* The processor time that the ledgers of one owner may take if there is only one picture. */
-#define ONCE_NS (2 * TDM_NS_PER_S)
 
 enum {
 	HOST_SHARE = 50, /* reading the driver's files takes at most 1/50 of the time */
@@ -258,13 +184,8 @@ struct tdm_state *tdm_state_new(const struct tdm_state_options *options)
 	o->sysfs = state->dirs[2] = tdm_strdup(o->sysfs);
 	o->proc = state->dirs[3] = tdm_strdup(o->proc);
 	tdm_fold_init(&state->fold);
-	state->follow = (struct tdm_follow_options){ .dir = o->ledger_dir,
-		.paths = o->paths,
-		.pids = o->pids,
-		.pid_count = o->pid_count,
-		.names_new = o->only_ledgers,
-		.keeps_gone = o->keeps_gone,
-		.owner_ns = o->once ? ONCE_NS : 0 };
+	state->follow = (struct tdm_follow_options){ o->ledger_dir, o->paths, o->pids, o->pid_count, o->only_ledgers,
+		o->keeps_gone };
 	state->follower = tdm_follower_new(&state->follow);
 	state->metal.dir = o->shm_dir;
 	tdm_proc_root_init(&state->proc, o->proc);
@@ -277,13 +198,9 @@ void tdm_state_free(struct tdm_state *state)
 	if (state == NULL)
 		return;
 	struct tdm_map *maps[] = { &state->handles, &state->handles_before, &state->by_chip, &state->by_number,
-		&state->by_pid, &state->by_pair, &state->by_key, &state->users, &state->devices_left };
+		&state->by_pid, &state->by_pair, &state->by_key, &state->users };
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		tdm_map_done(maps[i]);
-	tdm_fair_done(&state->device_users);
-	tdm_fair_done(&state->claims);
-	tdm_fair_done(&state->excessive);
-	tdm_arena_done(&state->cuts);
 	tdm_follower_free(state->follower);
 	tdm_fold_done(&state->fold);
 	tdm_metal_watch_done(&state->metal);
@@ -295,8 +212,7 @@ void tdm_state_free(struct tdm_state *state)
 	for (unsigned k = 0; k < TDM_FREE_KINDS; k++)
 		free(state->buckets[k]);
 	void *const lists[] = { state->events, state->ends, state->memo_of, state->parts, state->left, state->order,
-		state->memos, state->left_out, state->options, state->dirs[0], state->dirs[1], state->dirs[2],
-		state->dirs[3] };
+		state->memos, state->options, state->dirs[0], state->dirs[1], state->dirs[2], state->dirs[3] };
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
 		free(lists[i]);
 	free(state);
@@ -373,7 +289,7 @@ static void note_end(struct tdm_state *state, struct tdm_fold_process *process)
 		struct tdm_picture_end *end = &state->ends[state->end_count++];
 		*end = (struct tdm_picture_end){ .process = process->handle, .device = from->key };
 		for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
-			end->kinds[k] = tdm_state_ledger_counter(process, from, k);
+			end->kinds[k] = tdm_state_ledger_counter(from, k);
 	}
 }
 

@@ -32,7 +32,6 @@ static const struct tdm_shape_field kind_fields[] = {
 	{ FROM(used_from) },
 	{ FROM(total_from) },
 	{ PLAIN(peak_is_seen) },
-	{ PLAIN(is_saturated) },
 	{ PLAIN(is_estimated) },
 	{ BYTES(used) },
 	{ BYTES(total) },
@@ -43,7 +42,6 @@ static const struct tdm_shape_field kind_fields[] = {
 	{ BYTES(buffers) },
 	{ BYTES(unattributed) },
 	{ BYTES(stale) },
-	{ BYTES(claimed) },
 	{ ZERO(banks) },
 	{ BYTES(base) },
 	{ ZERO(bank_bytes) },
@@ -122,7 +120,6 @@ static const struct tdm_shape_field device_fields[] = {
 	{ PLAIN(key) },
 	{ PLAIN(has_chip_id) },
 	{ PLAIN(is_virtual) },
-	{ PLAIN(is_unknown) },
 	{ PLAIN(is_board) },
 	{ PLAIN(chip_id) },
 	{ INDEX(number) },
@@ -382,7 +379,6 @@ static const struct tdm_shape_field picture_fields[] = {
 	{ "texts", .type = TDM_SHAPE_TEXTS },
 	{ "stacks", .type = TDM_SHAPE_STACKS },
 	{ "ranges", .type = TDM_SHAPE_RANGES },
-	{ "addresses", .type = TDM_SHAPE_ADDRESSES },
 };
 const struct tdm_shape tdm_shape_picture = { SHAPE(picture_fields) };
 #undef ROW
@@ -439,7 +435,6 @@ static const struct tdm_shape_field columns[TDM_SHAPE_BUFFER_COLUMNS] = {
 	{ PLAIN(program) },
 	{ PLAIN(stack) },
 	{ PLAIN(ranges) },
-	{ PLAIN(addresses) },
 };
 #undef ROW
 

@@ -32,10 +32,9 @@ enum tdm_shape_type {
 	TDM_SHAPE_KIND_BYTES, /* uint64_t */
 	TDM_SHAPE_BUFFERS,    /* struct tdm_buffer_list: rows of numbers, see below */
 	/* In a picture: the items to which its buffers' numbers refer. */
-	TDM_SHAPE_TEXTS,     /* an array of texts; number 1 is the first */
-	TDM_SHAPE_STACKS,    /* arrays of frames: address, number of a text */
-	TDM_SHAPE_RANGES,    /* arrays of core ranges: x0, y0, x1, y1 */
-	TDM_SHAPE_ADDRESSES, /* arrays of addresses on these cores, each a row of one number */
+	TDM_SHAPE_TEXTS,  /* an array of texts; number 1 is the first */
+	TDM_SHAPE_STACKS, /* arrays of frames: address, number of a text */
+	TDM_SHAPE_RANGES, /* arrays of core ranges: x0, y0, x1, y1 */
 };
 
 /* The range and unit of a plain number. */
@@ -50,7 +49,7 @@ enum tdm_shape_range {
 
 enum {
 	TDM_SHAPE_DEVICES_MAX = 4096,
-	TDM_SHAPE_PROCESSES_MAX = 32768,
+	TDM_SHAPE_PROCESSES_MAX = 16384,
 	TDM_SHAPE_HOLDINGS_MAX = 32768,
 	TDM_SHAPE_PROBLEMS_MAX = 1024,
 	TDM_SHAPE_BUFFERS_MAX = 2 << 20, /* of a picture */
@@ -91,11 +90,11 @@ void tdm_shape_walk(const struct tdm_shape *shape, char *structure,
  * A buffer is a row of numbers in this order; new ones are added at the end:
  *
  *	id, address, asked_bytes, bank_bytes, flags, page_size, born_ns, banks, holding_banks, cores, thread, name,
- *	program, stack, ranges, addresses
+ *	program, stack, ranges
  *
  * UINT64_MAX is null; from column TDM_SHAPE_BUFFER_ZEROS up, so is 0.
  */
-enum { TDM_SHAPE_BUFFER_COLUMNS = 16, TDM_SHAPE_BUFFER_ZEROS = 5 };
+enum { TDM_SHAPE_BUFFER_COLUMNS = 15, TDM_SHAPE_BUFFER_ZEROS = 5 };
 void tdm_shape_buffer_to_row(const struct tdm_buffer *buffer, uint64_t row[TDM_SHAPE_BUFFER_COLUMNS]);
 /* False if no buffer can have these numbers. The kind is not part of the row. */
 bool tdm_shape_buffer_from_row(struct tdm_buffer *buffer, const uint64_t row[TDM_SHAPE_BUFFER_COLUMNS]);

@@ -264,7 +264,7 @@ enum place_type {
 	IN_TEXTS,
 	IN_ROWS, /* arrays of numbers */
 	IN_ROW,
-	IN_LISTS_OF_ROWS, /* stacks, core ranges, addresses */
+	IN_LISTS_OF_ROWS, /* stacks, core ranges */
 };
 
 struct place {
@@ -288,10 +288,9 @@ struct reader {
 	struct numbers {
 		uint32_t *list;
 		size_t count, cap;
-	} text_of, stack_of, ranges_of, addresses_of;
+	} text_of, stack_of, ranges_of;
 	struct tdm_frame frames[TDM_FRAMES_MAX];
 	struct tdm_core_range ranges[TDM_RANGES_MAX];
-	uint64_t addresses[TDM_RANGES_MAX];
 	bool is_wrong; /* a member refers to a number that does not exist */
 };
 
@@ -404,7 +403,6 @@ static int begin_member(struct reader *r, struct place *top, bool is_array)
 		[TDM_SHAPE_TEXTS] = IN_TEXTS,
 		[TDM_SHAPE_STACKS] = IN_LISTS_OF_ROWS,
 		[TDM_SHAPE_RANGES] = IN_LISTS_OF_ROWS,
-		[TDM_SHAPE_ADDRESSES] = IN_LISTS_OF_ROWS,
 	};
 	const struct tdm_shape_field *field = top->field;
 	if (!is_array && field->type == TDM_SHAPE_OBJECT)
@@ -507,23 +505,14 @@ static int end_range(struct reader *r, struct place *rows)
 	return 0;
 }
 
-static int end_address(struct reader *r, struct place *rows)
-{
-	if (rows->count >= TDM_RANGES_MAX)
-		return refuse(r, "have more addresses than there can be");
-	r->addresses[rows->count++] = r->row[0];
-	return 0;
-}
-
 static int end_row(struct reader *r)
 {
 	struct place *rows = &r->places[r->depth];
 	for (size_t i = r->row_count; i < TDM_SHAPE_BUFFER_COLUMNS; i++)
 		r->row[i] = UINT64_MAX;
-	return rows->field->type == TDM_SHAPE_BUFFERS     ? end_buffer(r, rows)
-	       : rows->field->type == TDM_SHAPE_STACKS    ? end_frame(r, rows)
-	       : rows->field->type == TDM_SHAPE_ADDRESSES ? end_address(r, rows)
-							  : end_range(r, rows);
+	return rows->field->type == TDM_SHAPE_BUFFERS  ? end_buffer(r, rows)
+	       : rows->field->type == TDM_SHAPE_STACKS ? end_frame(r, rows)
+						       : end_range(r, rows);
 }
 
 static void end_rows(struct reader *r, const struct place *rows)
@@ -533,8 +522,6 @@ static void end_rows(struct reader *r, const struct place *rows)
 		add_number(&r->stack_of, tdm_intern_stack(r->texts, r->frames, count));
 	else if (rows->field->type == TDM_SHAPE_RANGES)
 		add_number(&r->ranges_of, tdm_intern_ranges(r->texts, r->ranges, count));
-	else if (rows->field->type == TDM_SHAPE_ADDRESSES)
-		add_number(&r->addresses_of, tdm_intern_addresses(r->texts, r->addresses, count));
 }
 
 static int end(struct reader *r)
@@ -665,8 +652,7 @@ static void renumber_field(void *context, const struct tdm_shape_field *field, c
 		for (size_t i = 0; i < lists[k].count; i++)
 			r->is_wrong |=
 				!renumber(&r->text_of, &list[i].name) || !renumber(&r->text_of, &list[i].program) ||
-				!renumber(&r->stack_of, &list[i].stack) || !renumber(&r->ranges_of, &list[i].ranges) ||
-				!renumber(&r->addresses_of, &list[i].addresses);
+				!renumber(&r->stack_of, &list[i].stack) || !renumber(&r->ranges_of, &list[i].ranges);
 	}
 }
 
@@ -701,7 +687,6 @@ int tdm_remote_picture_read(
 	free(r->text_of.list);
 	free(r->stack_of.list);
 	free(r->ranges_of.list);
-	free(r->addresses_of.list);
 	free(r);
 	if (err != 0)
 		tdm_remote_picture_done(remote);

@@ -259,20 +259,18 @@ void tdm_metal_sum(struct tdm_metal_region *region)
 {
 	region->doubts &= ~(UINT32_C(1) << TDM_METAL_DOUBT_SLOTS_EXCEED);
 	for (unsigned kind = 0; region->status == TDM_METAL_OK && kind < TDM_KIND_COUNT; kind++) {
-		uint64_t sums[TDM_PROC_LIFE_COUNT] = { 0 }, claimed = 0, slots = 0;
+		uint64_t sums[TDM_PROC_LIFE_COUNT] = { 0 }, slots = 0;
 		const uint64_t total = region->total.of[kind];
 		if ((region->counts >> kind & 1) == 0)
 			continue;
 		for (uint32_t i = 0; i < region->slot_count; i++) {
 			const struct tdm_metal_slot *slot = &region->slots[i];
-			uint64_t *sum = slot->is_claimed ? &claimed : &sums[slot->life];
-			*sum = tdm_plus(*sum, slot->bytes.of[kind]);
+			sums[slot->life] = tdm_plus(sums[slot->life], slot->bytes.of[kind]);
 			slots = tdm_plus(slots, slot->bytes.of[kind]);
 		}
 		region->live.of[kind] = tdm_plus(sums[TDM_PROC_ALIVE], sums[TDM_PROC_OTHER_USER]);
 		region->stale.of[kind] = sums[TDM_PROC_DEAD];
 		region->undecided.of[kind] = sums[TDM_PROC_UNKNOWN];
-		region->claimed.of[kind] = claimed;
 		bool known = slots != TDM_BYTES_UNKNOWN && total != TDM_BYTES_UNKNOWN;
 		region->unattributed.of[kind] = !known ? TDM_BYTES_UNKNOWN : total > slots ? total - slots : 0;
 		region->excess.of[kind] = !known ? TDM_BYTES_UNKNOWN : slots > total ? slots - total : 0;
@@ -484,32 +482,6 @@ static int compare_files(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Keeps the files for which there is room: the users share it, and each user's oldest files are kept. */
-static void drop_files(struct tdm_metal_list *list, int dir_fd, struct file *files, size_t *count)
-{
-	struct tdm_fair_entry *entries = tdm_alloc(*count * sizeof *entries);
-	size_t kept = 0;
-	for (size_t i = 0; i < *count; i++) {
-		struct statx st = { 0 };
-		bool is_there = statx(dir_fd, files[i].name, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC,
-					STATX_UID | STATX_CTIME | STATX_BTIME, &st) == 0;
-		bool has_birth = (st.stx_mask & STATX_BTIME) != 0;
-		const struct statx_timestamp *at = has_birth ? &st.stx_btime : &st.stx_ctime;
-		entries[i] = (struct tdm_fair_entry){ .uid = is_there ? st.stx_uid : TDM_UID_UNKNOWN,
-			.index = (uint32_t)i,
-			.age = (uint64_t)at->tv_sec * TDM_NS_PER_S + at->tv_nsec };
-	}
-	tdm_fair_choose(&list->left, entries, *count, TDM_METAL_REGIONS_MAX, geteuid());
-	for (size_t i = 0; i < *count; i++)
-		if (entries[i].is_out)
-			files[entries[i].index].name[0] = '\0';
-	for (size_t i = 0; i < *count; i++)
-		if (files[i].name[0] != '\0')
-			files[kept++] = files[i];
-	*count = kept;
-	free(entries);
-}
-
 /* Lists the files in order. The caller frees *files in every case. 0, or a negative code. */
 static int list_files(struct tdm_metal_list *list, DIR *dir, struct file **files, size_t *count)
 {
@@ -519,17 +491,16 @@ static int list_files(struct tdm_metal_list *list, DIR *dir, struct file **files
 		struct file file = { 0 };
 		if (!tdm_metal_name_parse(entry->d_name, &file.has_id, &file.id))
 			continue;
-		if (*count == 2 * TDM_METAL_REGIONS_MAX)
-			drop_files(list, dirfd(dir), *files, count);
+		if (*count == TDM_METAL_REGIONS_MAX) {
+			list->cut++;
+			continue;
+		}
 		tdm_grow(files, &cap, *count + 1, sizeof **files);
 		file.inode_no = entry->d_ino;
 		snprintf(file.name, sizeof file.name, "%s", entry->d_name);
 		(*files)[(*count)++] = file;
 	}
 	int err = -errno;
-	if (*count > TDM_METAL_REGIONS_MAX)
-		drop_files(list, dirfd(dir), *files, count);
-	list->cut = tdm_fair_left(&list->left);
 	if (*count > 1)
 		qsort(*files, *count, sizeof **files, compare_files);
 	return err;
@@ -562,7 +533,6 @@ int tdm_metal_list_read(struct tdm_metal_list *list, struct tdm_metal_list *befo
 	close_files(list);
 	list->count = 0;
 	list->cut = 0;
-	tdm_fair_clear(&list->left);
 	list->err = 0;
 	DIR *dir = opendir(tdm_metal_path(path));
 	if (dir == NULL)
@@ -584,7 +554,6 @@ void tdm_metal_list_done(struct tdm_metal_list *list)
 {
 	close_files(list);
 	free(list->regions);
-	tdm_fair_done(&list->left);
 	*list = (struct tdm_metal_list){ 0 };
 }
 
@@ -646,22 +615,6 @@ static bool judge_slot(const struct tdm_proc_root *root, const struct tdm_metal_
 	return slot->life == TDM_PROC_DEAD || !tdm_metal_name_agrees(slot);
 }
 
-/* Decides whether the file's owner may speak for the slot's process. A process may have several users. */
-static void judge_claim(
-	const struct tdm_proc_root *root, const struct tdm_metal_region *region, struct tdm_metal_slot *slot)
-{
-	struct tdm_proc_facts facts = slot->facts;
-	int32_t pid = slot->nested_as != 0 ? slot->nested_as : slot->pid;
-	slot->is_claimed = false;
-	if (!region->has_file || region->uid == 0 || slot->life == TDM_PROC_DEAD)
-		return;
-	if (slot->nested_as != 0)
-		tdm_proc_facts_read(root, pid, &facts);
-	bool is_unknown = facts.uid == TDM_UID_UNKNOWN && slot->life != TDM_PROC_OTHER_USER;
-	slot->is_claimed = facts.uid != region->uid && !(is_unknown && region->uid == root->uid) &&
-			   !(root->is_system && tdm_proc_has_user(pid, region->uid) > 0);
-}
-
 void tdm_metal_judge(struct tdm_metal_list *list, const struct tdm_metal_list *before, const struct tdm_proc_root *root)
 {
 	struct tdm_proc_wanted *wanted = NULL;
@@ -691,12 +644,8 @@ void tdm_metal_judge(struct tdm_metal_list *list, const struct tdm_metal_list *b
 		}
 	free(wanted);
 	free(doubted);
-	for (size_t i = 0; i < list->count; i++) {
-		struct tdm_metal_region *region = &list->regions[i];
-		for (uint32_t k = 0; k < region->slot_count; k++)
-			judge_claim(root, region, &region->slots[k]);
-		tdm_metal_sum(region);
-	}
+	for (size_t i = 0; i < list->count; i++)
+		tdm_metal_sum(&list->regions[i]);
 }
 
 /* ---- watching ---- */
@@ -729,7 +678,6 @@ static bool carry_over(const struct tdm_metal_region *old, struct tdm_metal_regi
 			return false;
 		slot->life = was->life;
 		slot->reused = was->reused;
-		slot->is_claimed = was->is_claimed;
 		slot->nested_as = was->nested_as;
 		slot->facts = was->facts;
 	}
@@ -755,7 +703,6 @@ static void keep_undecided(struct tdm_metal_list *list, const struct tdm_metal_l
 				slot->updated_ns == 0 || slot->updated_ns + SILENCE_NS < real_ns)
 				continue;
 			slot->life = TDM_PROC_UNKNOWN;
-			slot->is_claimed = was->is_claimed;
 			kept = true;
 		}
 		if (kept)

@@ -11,7 +11,6 @@
 
 #include "base/kind.h"
 #include "base/units.h"
-#include "ledger/read/fair.h"
 #include "live/host/proc_facts.h"
 
 /*
@@ -101,9 +100,7 @@ struct tdm_metal_slot {
 	uint8_t life;  /* enum tdm_proc_life */
 	bool releases; /* the owner or another process is releasing the slot, and has removed the pid */
 	bool reused;   /* the pid was reused by another process */
-	/* the file's owner may not speak for the process: its bytes are only claimed (see tdm_metal_judge()) */
-	bool is_claimed;
-	int32_t pid; /* pid in the namespace of the process that wrote it; 0 if `releases` */
+	int32_t pid;   /* pid in the namespace of the process that wrote it; 0 if `releases` */
 	/* pid here of a container's process with this pid and name inside the container; 0 if there is none */
 	int32_t nested_as;
 	char hint[TDM_METAL_HINT_CAP]; /* the process's name when it attached, printable; only a hint */
@@ -145,12 +142,11 @@ struct tdm_metal_region {
 	uint32_t free_slot_count; /* number of free process slots */
 	uint32_t chip_count, slot_count;
 
-	/* total + excess = live + stale + undecided + claimed + unattributed, for each kind for which all are known */
+	/* total + excess = live + stale + undecided + unattributed, for each kind for which all are known */
 	struct tdm_metal_bytes total;
-	struct tdm_metal_bytes live;         /* bytes of running processes */
+	struct tdm_metal_bytes live;         /* bytes of running processes, of all users */
 	struct tdm_metal_bytes stale;        /* bytes of dead processes, which are no longer on the device */
 	struct tdm_metal_bytes undecided;    /* bytes of processes that may or may not be running */
-	struct tdm_metal_bytes claimed;      /* bytes of processes that the file's owner may not speak for */
 	struct tdm_metal_bytes unattributed; /* the part of the total that is in no slot */
 	struct tdm_metal_bytes excess;       /* the part of the slots' sum that exceeds the total */
 
@@ -169,17 +165,10 @@ struct tdm_metal_region {
  */
 void tdm_metal_decode(const uint8_t *data, size_t len, struct tdm_metal_region *region);
 
-/* Sums the slots by the life of their processes. Call it after changing `life` or `is_claimed`. */
+/* Sums the slots by the life of their processes. Call it after changing `life`. */
 void tdm_metal_sum(struct tdm_metal_region *region);
 
 extern const char *const tdm_metal_doubt_texts[TDM_METAL_DOUBT_COUNT];
-
-/* Whether a reader believes everything in the file: it belongs to root or to the reader's own user. In any other file
- * only the slots count that are not claimed. */
-static inline bool tdm_metal_is_trusted(const struct tdm_metal_region *region, uint32_t reader)
-{
-	return !region->has_file || region->uid == 0 || region->uid == reader;
-}
 
 static inline bool tdm_metal_doubts(const struct tdm_metal_region *region, enum tdm_metal_doubt doubt)
 {
@@ -197,9 +186,8 @@ enum { TDM_METAL_REGIONS_MAX = 1024 };
 struct tdm_metal_list {
 	struct tdm_metal_region *regions; /* sorted by id, then by name */
 	size_t count, cap;
-	uint64_t cut;         /* files beyond TDM_METAL_REGIONS_MAX, not read */
-	struct tdm_fair left; /* the same for each owner; no users if nothing was cut */
-	int err;              /* 0, or why the directory cannot be read; the list is empty then */
+	uint64_t cut; /* files beyond TDM_METAL_REGIONS_MAX, not read */
+	int err;      /* 0, or why the directory cannot be read; the list is empty then */
 };
 
 /* The directory to use: `path`, else $TIDEMARK_SHM_DIR, else /dev/shm. Borrowed. */
@@ -241,9 +229,6 @@ void tdm_metal_list_done(struct tdm_metal_list *list);
  * process, unless there is a sign of another pid namespace: a container has a process with that pid and name, the slot
  * has been written to since `before` (an earlier reading of the same files, or NULL), or `root` has outsiders. Then the
  * owner is undecided. A container's process takes precedence over one with the same pid here but another name.
- *
- * Anybody can write any pid into a file. So the slot of a process that may be running is claimed, unless the file
- * belongs to root or to the process's user, or to the reader while the process's user is unknown.
  */
 void tdm_metal_judge(
 	struct tdm_metal_list *list, const struct tdm_metal_list *before, const struct tdm_proc_root *root);

@@ -147,38 +147,6 @@ enum tdm_wire_found tdm_wire_helper(const uint8_t *bytes, size_t count, struct t
 	return TDM_WIRE_MESSAGE;
 }
 
-/* Whether all complete messages in the bytes, at least one, are plausible. */
-static bool are_plausible(enum tdm_wire_found (*next)(const uint8_t *, size_t, struct tdm_wire_message *, size_t *),
-	const uint8_t *bytes, size_t count)
-{
-	enum { DEVICES_MAX = 1024 };
-	const uint64_t most = UINT64_C(1) << 40;
-	struct tdm_wire_message m;
-	size_t used, messages = 0;
-	enum tdm_wire_found found;
-	for (; (found = next(bytes, count, &m, &used)) == TDM_WIRE_MESSAGE; bytes += used, count -= used, messages++)
-		if (m.device < 0 || m.device >= DEVICES_MAX || m.bytes > most)
-			return false;
-	return found == TDM_WIRE_NONE && messages != 0;
-}
-
-bool tdm_wire_is_short(const uint8_t *bytes, size_t count)
-{
-	return are_plausible(tdm_wire_short, bytes, count);
-}
-
-bool tdm_wire_is_helper(const uint8_t *bytes, size_t count)
-{
-	return are_plausible(tdm_wire_helper, bytes, count);
-}
-
-bool tdm_wire_place_of(uint64_t id, struct tdm_wire_place *place)
-{
-	enum { GRID_MAX = 64 }; /* larger than any chip's grid, in every coordinate system */
-	*place = (struct tdm_wire_place){ (uint16_t)(id >> 48), (uint16_t)(id >> 32), (uint32_t)id };
-	return id > UINT32_MAX && place->x < GRID_MAX && place->y < GRID_MAX;
-}
-
 enum tdm_kind tdm_wire_kind(uint8_t buffer_type)
 {
 	static const uint8_t kinds[] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_SYSTEM, TDM_KIND_L1_SMALL,
@@ -302,8 +270,14 @@ int tdm_server_ask(const char *path, const char *question, struct tdm_buf *out)
 	size_t len = strlen(words);
 	int err = send(fd, words, len, MSG_NOSIGNAL) == (ssize_t)len ? read_answer(fd, &answer) : -EPROTO;
 	close(fd);
+	for (size_t i = 0, used; i < answer.len && err == 0; i += used) {
+		used = tdm_str_printable(answer.data + i, tdm_min(answer.len - i, TDM_UTF8_MAX));
+		if (used == 0 && answer.data[i] != '\n')
+			answer.data[i] = '?';
+		used += used == 0;
+	}
 	if (err == 0)
-		tdm_buf_lines(out, tdm_buf_str(&answer));
+		tdm_buf_add(out, answer.data, answer.len);
 	free(words);
 	tdm_buf_done(&answer);
 	return err;

@@ -84,22 +84,6 @@ enum tdm_wire_found tdm_wire_short(const uint8_t *bytes, size_t count, struct td
 /* Decodes the helper header's messages, which are 32 bytes long and concern circular buffers and kernels. */
 enum tdm_wire_found tdm_wire_helper(const uint8_t *bytes, size_t count, struct tdm_wire_message *message, size_t *used);
 
-/* Whether the bytes begin with whole messages of one of these layouts, with plausible content. The bytes alone do not
- * prove it, but no messages of the four sizes have been found in them. */
-bool tdm_wire_is_short(const uint8_t *bytes, size_t count);
-bool tdm_wire_is_helper(const uint8_t *bytes, size_t count);
-
-/*
- * The place of a write to a single core. Its id, that of an ALLOC in L1, contains the core in the upper half, x at bit
- * 48 and y at bit 32, and the address below. False if the id is not of this form; the one of core (0, 0) looks like an
- * ordinary address.
- */
-struct tdm_wire_place {
-	uint16_t x, y;
-	uint32_t address;
-};
-bool tdm_wire_place_of(uint64_t id, struct tdm_wire_place *place);
-
 bool tdm_wire_is_size(size_t bytes); /* whether it is one of the four sizes */
 
 /* The kind of memory for the runtime's buffer type number; TDM_KIND_COUNT if there is none. */

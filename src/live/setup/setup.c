@@ -420,10 +420,7 @@ static void read_calls(struct tdm_metal_setup *setup, const struct tdm_setup_pla
 	const struct tdm_picture *picture = tdm_state_look(state, &wish);
 	for (size_t p = 0; p < picture->process_count; p++) {
 		const struct tdm_picture_process *process = &picture->processes[p];
-		const char *unseen = tdm_picture_unseen(picture, process);
 		setup->has_ledger = true;
-		if (unseen != NULL)
-			snprintf(setup->unseen, sizeof setup->unseen, "%s", unseen);
 		for (size_t n = 0; n < process->note_count; n++)
 			for (size_t i = 0; i < setup->function_count; i++) {
 				const char *text = tdm_picture_text(picture, process->notes[n].text);

@@ -142,7 +142,6 @@ struct tdm_metal_setup {
 	int tracking;          /* whether its environment has TIDEMARK=1: 1, 0, or a negative code */
 	uint64_t *calls;       /* for each function, by name; unknown: not counted */
 	uint64_t called_count; /* number of functions that were called */
-	char unseen[256];      /* which buffers are not seen, and why, as the process's ledger says; empty if unknown */
 };
 
 /* If the target cannot be read, sets `err`. */

@@ -164,7 +164,6 @@ int tdm_bank_spread(const struct tdm_bank_range *range, const struct tdm_buffer_
 	s.pages_per_bank = s.pages / lanes + (s.pages % lanes != 0);
 	/* An interleaved buffer's last row of pages may be incomplete; shards are always full. */
 	uint64_t device_pages = s.pages, holding = s.pages < lanes ? s.pages : lanes;
-	uint64_t padded_page, padded_bytes;
 	bool wraps = false;
 	if (shape->cores != 0) {
 		wraps = __builtin_mul_overflow(s.pages_per_bank, (uint64_t)lanes, &device_pages);
@@ -175,9 +174,7 @@ int tdm_bank_spread(const struct tdm_bank_range *range, const struct tdm_buffer_
 	wraps = wraps || !tdm_align_up(shape->page_size, range->page_align, &s.aligned_page) ||
 		__builtin_mul_overflow(device_pages, s.aligned_page, &s.aligned_size) ||
 		__builtin_mul_overflow(s.pages_per_bank, s.aligned_page, &s.bytes_per_bank) ||
-		!tdm_align_up(s.aligned_page, range->pads_pages ? range->block_align : 1, &padded_page) ||
-		__builtin_mul_overflow(s.pages_per_bank, padded_page, &padded_bytes) ||
-		!tdm_align_up(padded_bytes, range->block_align, &s.block_bytes) ||
+		!tdm_align_up(s.bytes_per_bank, range->block_align, &s.block_bytes) ||
 		__builtin_mul_overflow(s.block_bytes, (uint64_t)s.banks, &s.reserved_bytes) ||
 		__builtin_mul_overflow(s.block_bytes, holding, &s.occupied_bytes);
 	if (wraps)

@@ -27,7 +27,7 @@ struct tdm_bank_spread {
 	uint64_t aligned_page;   /* page size rounded up to the page alignment */
 	uint64_t aligned_size;   /* aligned pages, including shard padding; called the size in the runtime's messages */
 	uint64_t bytes_per_bank; /* bytes per bank before the allocator's own rounding */
-	uint64_t block_bytes;    /* after that rounding, and the padding of pages: the bytes taken in each bank */
+	uint64_t block_bytes;    /* after that rounding: the bytes taken in each bank */
 	uint64_t reserved_bytes; /* block_bytes × all banks, because of the lockstep */
 	uint64_t occupied_bytes; /* block_bytes × banks or cores holding a page */
 	uint32_t banks;          /* banks in lockstep */
@@ -42,7 +42,6 @@ struct tdm_bank_range {
 	uint64_t block_align; /* alignment of allocations */
 	uint32_t banks;       /* 0 if there is no L1_SMALL region */
 	bool bottom_up;       /* the runtime's default direction */
-	bool pads_pages;      /* the allocator pads each page to block_align: L1 in the hybrid allocator mode */
 };
 
 /*

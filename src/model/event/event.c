@@ -101,14 +101,10 @@ static bool ranges_are_valid(const struct tdm_event *event)
 {
 	if (event->range_count > TDM_RANGES_MAX || (event->ranges == NULL && event->range_count != 0))
 		return false;
-	uint64_t cores = 0;
-	for (uint32_t i = 0; i < event->range_count; i++) {
-		const struct tdm_core_range *r = &event->ranges[i];
-		if (!tdm_core_range_is_valid(r))
+	for (uint32_t i = 0; i < event->range_count; i++)
+		if (!tdm_core_range_is_valid(&event->ranges[i]))
 			return false;
-		cores += ((uint64_t)r->x1 - r->x0 + 1) * ((uint64_t)r->y1 - r->y0 + 1);
-	}
-	return event->core_addresses == NULL ? event->core_address_count == 0 : event->core_address_count == cores;
+	return true;
 }
 
 static bool about_is_valid(const struct tdm_device_info *about)

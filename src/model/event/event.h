@@ -35,7 +35,7 @@ enum tdm_ledger_loss {
 	TDM_LOSS_SPACE,   /* no space: the file system is full or the ledger may not grow further */
 	TDM_LOSS_NESTED,  /* reported from a signal handler that interrupted the library */
 	TDM_LOSS_DEVICE,  /* more devices than the ledger has space for */
-	TDM_LOSS_INVALID, /* an impossible kind, size or device number */
+	TDM_LOSS_INVALID, /* an impossible kind or size */
 	TDM_LOSS_TEXT,    /* a name or stack could not be kept, although the event was */
 	TDM_LOSS_COUNT
 };
@@ -300,11 +300,7 @@ enum {
 	TDM_EVENT_SHARED = 256,
 	TDM_EVENT_CLASH = 512,
 	TDM_EVENT_BEYOND = 1024,
-	/* a per-core buffer: each core of `ranges` has an address of its own, and no other core holds bytes */
-	TDM_EVENT_PER_CORE = 2048,
-	TDM_EVENT_COLUMNS = 4096, /* the cores of a range come column by column instead of row by row */
-	TDM_EVENT_BARE = 8192,    /* made on `device` alone, not on the mesh (text traces) */
-	TDM_EVENT_LISTED = 64,    /* part of the list after a TDM_OP_CLEAR, which contains each buffer once */
+	TDM_EVENT_LISTED = 64, /* part of the list after a TDM_OP_CLEAR, which contains each buffer once */
 };
 
 struct tdm_event {
@@ -339,11 +335,7 @@ struct tdm_event {
 	uint32_t range_count;           /* at most TDM_RANGES_MAX */
 	uint32_t stack;                 /* number of the call stack, in events kept by a picture; 0 if there is none */
 	const struct tdm_core_range *ranges; /* the cores that hold the buffer, for kinds in cores; NULL if unknown */
-	/* TDM_EVENT_PER_CORE: the address on each core of `ranges`, range by range, in each row by row; NULL if
-	 * unknown */
-	const uint64_t *core_addresses;
-	uint32_t core_address_count;
-	union { /* which member is valid depends on `op`; NULL for other operations */
+	union {                              /* which member is valid depends on `op`; NULL for other operations */
 		const struct tdm_process *who;
 		const struct tdm_device_info *about;
 		const struct tdm_counter *counter;

@@ -168,7 +168,7 @@ struct tdm_report_row {
 enum { TDM_WALK_ENTRIES = 1 << 20 }; /* maximum number of entries visited */
 struct tdm_walk_rest {
 	uint64_t links;     /* symbolic links not followed */
-	uint64_t unvisited; /* number of folders that are too deep, on another file system or beyond the entry limit */
+	uint64_t unvisited; /* number of folders that are too deep or beyond the entry limit */
 };
 
 /* ---- records ---- */

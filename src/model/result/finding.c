@@ -312,9 +312,7 @@ void tdm_finding_sentence_put(const struct tdm_findings *all, const struct tdm_f
 	values[count++] = (struct tdm_named){ "name", tdm_value_name(about->name) };
 	values[count++] = (struct tdm_named){ "kind", tdm_value_kind(about->kind) };
 	values[count++] = (struct tdm_named){ "device",
-		about->device >= 0 && (about->device & TDM_DEVICE_UNKNOWN_BIT) != 0
-			? tdm_value_text("?")
-			: tdm_value_if(about->device >= 0, tdm_value_number((uint64_t)about->device)) };
+		tdm_value_if(about->device >= 0, tdm_value_number((uint64_t)about->device)) };
 	values[count++] =
 		(struct tdm_named){ "pid", tdm_value_if(about->pid != 0, tdm_value_number((uint64_t)about->pid)) };
 	values[count++] = (struct tdm_named){ "comm", tdm_value_name(about->comm) };

@@ -35,18 +35,14 @@ enum tdm_finding_family {
 enum tdm_severity { TDM_FINDING_OK, TDM_FINDING_INFO, TDM_FINDING_WARNING, TDM_FINDING_BROKEN, TDM_SEVERITIES };
 
 /* Why memory was insufficient, in a replay or according to the runtime: id, name in JSON */
-#define TDM_CAUSE_LIST(X)                                                                                    \
-	X(UNKNOWN, NULL)            /* cannot be determined, because figures are missing */                  \
-	X(TOO_LARGE, "too_large")   /* larger than the whole memory, so it never fits */                     \
-	X(EXHAUSTED, "exhausted")   /* less is free than needed */                                           \
-	X(FRAGMENTED, "fragmented") /* enough is free, but not in one piece */                               \
-	X(OCCUPIED, "occupied")     /* a fixed address that is already taken */                              \
-	X(OUTSIDE, "outside")       /* a fixed address outside the region */                                 \
-	X(NO_REGION, "no_region")   /* the device has no memory of this kind */                              \
-	X(REFUSED, "refused")       /* the runtime does not accept such a buffer */                          \
-	X(BLOCKED, "blocked")       /* per-core buffers and lockstep buffers are in each other's way */      \
-	X(UNSEEN, "unseen")         /* a buffer of a bare device, which the mesh's allocator does not see */ \
-	X(WRAPPED, "wrapped")       /* the runtime's arithmetic wraps: a fault of the runtime */
+#define TDM_CAUSE_LIST(X)                                                                   \
+	X(UNKNOWN, NULL)            /* cannot be determined, because figures are missing */ \
+	X(TOO_LARGE, "too_large")   /* larger than the whole memory, so it never fits */    \
+	X(EXHAUSTED, "exhausted")   /* less is free than needed */                          \
+	X(FRAGMENTED, "fragmented") /* enough is free, but not in one piece */              \
+	X(OCCUPIED, "occupied")     /* a fixed address that is already taken */             \
+	X(OUTSIDE, "outside")       /* a fixed address outside the region */                \
+	X(NO_REGION, "no_region")   /* the device has no memory of this kind */
 
 enum tdm_cause {
 #define X(id, name) TDM_CAUSE_##id,

@@ -4,9 +4,8 @@
  * second pass, several threads scan the files, each file independently.
  *
  * Links to folders are followed, but each folder, identified by device and inode, is entered only once, so a link to a
- * parent folder is harmless. A walk stays on the file system of the path that the user named, and never enters proc,
- * sys and dev, which may have no end. Folders whose name begins with a dot are skipped. A pipe named by the user is
- * read at once and its text kept, because the scan reads every file twice; a pipe found in a folder is never opened.
+ * parent folder is harmless. Folders whose name begins with a dot are skipped. A pipe named by the user is read at once
+ * and its text kept, because the scan reads every file twice; a pipe found in a folder is never opened.
  *
  * Threads: `next` is incremented atomically; a file and its arena belong to the thread that took it; the project is
  * read-only, except for members guarded by its lock. The thread that holds `progress_lock` draws the progress line.
@@ -14,7 +13,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -37,7 +35,6 @@ static const char stdin_name[] = "standard input";
 struct walk {
 	struct tdm_scan *scan;
 	struct tdm_map seen;   /* folders and files already seen */
-	dev_t device;          /* file system of the folder named by the user */
 	struct tdm_diag *diag; /* the reason why a path named by the user cannot be read */
 };
 
@@ -83,17 +80,12 @@ static bool is_new(struct walk *walk, const struct stat *st)
 	return is_it;
 }
 
-/* A path that is left out is an error if the user named it; otherwise it is listed. */
-static int leave_out(struct walk *walk, const char *path, int depth, int err, const char *why)
-{
-	if (depth != 0)
-		return refuse_path(walk->scan, path, why);
-	return tdm_diag_set(walk->diag, err, 0, 0, "%s: %s", path, why);
-}
-
+/* An unreadable path is an error if the user named it; otherwise it is listed. */
 static int fail(struct walk *walk, const char *path, int depth, int err)
 {
-	return leave_out(walk, path, depth, err, tdm_err_text(err));
+	if (depth != 0)
+		return refuse_path(walk->scan, path, tdm_err_text(err));
+	return tdm_diag_set(walk->diag, err, 0, 0, "%s: %s", path, tdm_err_text(err));
 }
 
 /* Reads standard input or a pipe. */
@@ -115,46 +107,16 @@ static int add_stream(struct walk *walk, const char *path, const char *name)
 		tdm_format_bytes_short(size, sizeof size, TDM_SCAN_COUNT_MAX));
 }
 
-static const char elsewhere[] = "is on another file system: name it to scan it as well";
-
-/* Whether a link leads to a file in a folder of another file system. In an overlay, the device of a file may differ
- * from that of its folder. */
-static bool is_elsewhere(const struct walk *walk, const char *path)
-{
-	char real[PATH_MAX];
-	struct stat st;
-	if (realpath(path, real) == NULL)
-		return false; /* it has just been removed */
-	char *slash = strrchr(real, '/');
-	slash[slash == real] = '\0';
-	return stat(real, &st) == 0 && st.st_dev != walk->device;
-}
-
 static int walk_folder(struct walk *walk, const char *path, int depth);
 
-static int enter(struct walk *walk, const char *path, const struct stat *st, int depth)
-{
-	if (depth == 0)
-		walk->device = st->st_dev;
-	if (tdm_folder_is_kernels(path))
-		return leave_out(walk, path, depth, -EINVAL, "proc, sys and dev have no sources and are not scanned");
-	if (st->st_dev != walk->device)
-		return leave_out(walk, path, depth, -EXDEV, elsewhere);
-	return is_new(walk, st) ? walk_folder(walk, path, depth) : 0;
-}
-
-static int walk_path(struct walk *walk, const char *path, int depth, bool is_link)
+static int walk_path(struct walk *walk, const char *path, int depth)
 {
 	struct stat st;
 	if (stat(path, &st) != 0)
 		return fail(walk, path, depth, -errno);
 	if (S_ISDIR(st.st_mode))
-		return enter(walk, path, &st, depth);
-	if (depth != 0 && !tdm_scan_is_source(path))
-		return 0;
-	if (is_link && is_elsewhere(walk, path))
-		return leave_out(walk, path, depth, -EXDEV, elsewhere);
-	if (!is_new(walk, &st))
+		return is_new(walk, &st) ? walk_folder(walk, path, depth) : 0;
+	if ((depth != 0 && !tdm_scan_is_source(path)) || !is_new(walk, &st))
 		return 0;
 	if (!S_ISREG(st.st_mode))
 		return depth == 0 ? add_stream(walk, path, path)
@@ -172,7 +134,7 @@ static int walk_named(struct walk *walk, const char *path)
 	if (path[0] == '\0')
 		return tdm_diag_set(walk->diag, -ENOENT, 0, 0, "a path is empty: name a file or a folder");
 	if (strcmp(path, "-") != 0)
-		return walk_path(walk, path, 0, false);
+		return walk_path(walk, path, 0);
 	if (fstat(STDIN_FILENO, &st) != 0)
 		return fail(walk, stdin_name, 0, -errno);
 	return is_new(walk, &st) ? add_stream(walk, path, stdin_name) : 0;
@@ -201,7 +163,7 @@ static int walk_folder(struct walk *walk, const char *path, int depth)
 	for (int i = 0; i < count; i++) {
 		char *below = tdm_printed("%s%s%s", path, slash, entries[i]->d_name);
 		if (err == 0 && (entries[i]->d_type != DT_REG || tdm_scan_is_source(below)))
-			err = walk_path(walk, below, depth + 1, entries[i]->d_type != DT_REG);
+			err = walk_path(walk, below, depth + 1);
 		free(below);
 		free(entries[i]);
 	}

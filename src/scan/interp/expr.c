@@ -451,7 +451,7 @@ static struct tdm_bounds eval_operator(const struct tdm_expr *expr, const struct
 
 struct tdm_bounds tdm_expr_eval(const struct tdm_expr *expr, const struct tdm_settings *settings)
 {
-	struct tdm_setting *setting;
+	const struct tdm_setting *setting;
 	if (expr->op >= TDM_EXPR_ADD)
 		return eval_operator(expr, settings);
 	if (expr->op == TDM_EXPR_NUMBER)
@@ -459,11 +459,7 @@ struct tdm_bounds tdm_expr_eval(const struct tdm_expr *expr, const struct tdm_se
 	if (expr->op != TDM_EXPR_NAME && expr->op != TDM_EXPR_CALL)
 		return unknown("is no number");
 	setting = expr->op == TDM_EXPR_NAME && settings != NULL ? tdm_settings_find(settings, expr->text) : NULL;
-	if (setting == NULL)
-		return between(0, NO_MAX);
-	if (!atomic_load_explicit(&setting->is_used, memory_order_relaxed))
-		atomic_store_explicit(&setting->is_used, true, memory_order_relaxed);
-	return between(setting->min, setting->max);
+	return setting != NULL ? between(setting->min, setting->max) : between(0, NO_MAX);
 }
 
 int tdm_expr_value(const struct tdm_expr *expr, const struct tdm_settings *settings, int64_t *value)
@@ -624,7 +620,7 @@ void tdm_settings_done(struct tdm_settings *settings)
 	*settings = (struct tdm_settings){ 0 };
 }
 
-struct tdm_setting *tdm_settings_find(const struct tdm_settings *settings, struct tdm_str name)
+const struct tdm_setting *tdm_settings_find(const struct tdm_settings *settings, struct tdm_str name)
 {
 	for (size_t i = settings->count; i > 0; i--)
 		if (tdm_str_eq(settings->list[i - 1].name, name))

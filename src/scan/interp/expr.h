@@ -13,7 +13,6 @@
 #ifndef TDM_SCAN_EXPR_H
 #define TDM_SCAN_EXPR_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -143,8 +142,7 @@ const struct tdm_expr *tdm_way_take(const struct tdm_way *way, const struct tdm_
 /* A value that the user assigns to a name: "num_tiles=16", "num_tiles=1..64". */
 struct tdm_setting {
 	struct tdm_str name;
-	int64_t min, max;      /* both equal for a single value */
-	_Atomic(bool) is_used; /* the value of some expression depends on it; written by several threads */
+	int64_t min, max; /* both equal for a single value */
 };
 
 struct tdm_settings {
@@ -157,7 +155,7 @@ struct tdm_settings {
 int tdm_settings_add(struct tdm_settings *settings, const char *text, struct tdm_diag *diag);
 void tdm_settings_done(struct tdm_settings *settings);
 /* NULL if not set */
-struct tdm_setting *tdm_settings_find(const struct tdm_settings *settings, struct tdm_str name);
+const struct tdm_setting *tdm_settings_find(const struct tdm_settings *settings, struct tdm_str name);
 
 /* The value of an expression. An unknown bound is INT64_MIN or INT64_MAX. */
 struct tdm_bounds {

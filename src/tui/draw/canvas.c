@@ -71,43 +71,49 @@ void tdm_canvas_set(struct tdm_canvas *canvas, int row, int col, enum tdm_ink in
 	*cell = (struct tdm_cell){ ch, ink };
 }
 
-/* A text being drawn. */
-struct shown {
-	const char *text;       /* the rest of it */
-	struct tdm_glyph glyph; /* the last one taken from it */
-	size_t at;              /* what has been drawn of an escape */
-};
-
-static bool has_more(const struct shown *shown)
+/* Decodes one UTF-8 code point; REPLACED if the first byte cannot begin one. */
+static uint32_t decode(const char **text)
 {
-	return shown->at < shown->glyph.len || *shown->text != '\0';
+	const unsigned char *p = (const unsigned char *)*text;
+	int more = p[0] < 0x80 ? 0 : p[0] < 0xc2 ? -1 : p[0] < 0xe0 ? 1 : p[0] < 0xf0 ? 2 : p[0] < 0xf5 ? 3 : -1;
+	*text += 1;
+	if (more <= 0)
+		return more == 0 ? p[0] : REPLACED;
+	uint32_t ch = p[0] & (0x3fU >> more);
+	for (int i = 1; i <= more; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return REPLACED;
+		ch = ch << 6 | (p[i] & 0x3f);
+	}
+	static const uint32_t lowest[] = { 0, 0x80, 0x800, 0x10000 };
+	if (ch < lowest[more] || ch > 0x10ffff || (ch >= 0xd800 && ch <= 0xdfff))
+		return REPLACED;
+	*text += more;
+	return ch;
 }
 
-/* The next character as drawn, and its width in columns: 1 or 2. */
-static uint32_t next_shown(const struct tdm_canvas *canvas, struct shown *shown, int *columns)
+/* The next character as shown, and its width in columns: 1 or 2. */
+static uint32_t next_shown(const struct tdm_canvas *canvas, const char **text, int *columns)
 {
-	struct tdm_glyph *glyph = &shown->glyph;
+	uint32_t ch = decode(text);
 	*columns = 1;
-	if (shown->at == glyph->len) {
-		*glyph = tdm_str_glyph(shown->text, TDM_UTF8_MAX);
-		shown->text += glyph->bytes;
-		shown->at = glyph->ch == 0 ? 0 : glyph->len;
-	}
-	if (glyph->ch == 0)
-		return (unsigned char)glyph->text[shown->at++];
-	if (glyph->ch >= 0x7f && (!canvas->utf8 || wcwidth((wchar_t)glyph->ch) < 1))
+	if (ch >= 0x20 && ch < 0x7f)
+		return ch;
+	if (ch < 0xa0 || !canvas->utf8)
 		return REPLACED;
-	*columns = (int)glyph->columns;
-	return glyph->ch;
+	int width = wcwidth((wchar_t)ch);
+	if (width < 1 || width > 2)
+		return REPLACED;
+	*columns = width;
+	return ch;
 }
 
 int tdm_canvas_width_of(const struct tdm_canvas *canvas, const char *text)
 {
-	struct shown shown = { .text = text };
 	int width = 0;
-	while (has_more(&shown) && width < TDM_CANVAS_COLS_MAX) {
+	while (*text != '\0' && width < TDM_CANVAS_COLS_MAX) {
 		int columns;
-		next_shown(canvas, &shown, &columns);
+		next_shown(canvas, &text, &columns);
 		width += columns;
 	}
 	return width;
@@ -115,13 +121,12 @@ int tdm_canvas_width_of(const struct tdm_canvas *canvas, const char *text)
 
 int tdm_canvas_put(struct tdm_canvas *canvas, int row, int col, int width, enum tdm_ink ink, const char *text)
 {
-	struct shown shown = { .text = text };
 	int used = 0;
-	while (has_more(&shown)) {
+	while (*text != '\0') {
 		int columns;
-		uint32_t ch = next_shown(canvas, &shown, &columns);
+		uint32_t ch = next_shown(canvas, &text, &columns);
 		/* The last column is reserved for the ellipsis, unless the text ends there. */
-		bool ends = used + columns > width || (used + columns == width && has_more(&shown));
+		bool ends = used + columns > width || (used + columns == width && *text != '\0');
 		if (ends) {
 			if (used < width) {
 				tdm_canvas_set(canvas, row, col + used, ink, canvas->utf8 ? 0x2026 : '~');

@@ -8,7 +8,7 @@
  *       ▼
  *     rows - 1          an area is a rectangle of cells; anything drawn outside is clipped
  *
- * Texts are UTF-8 of unknown origin and drawn glyph by glyph (base/str.h); characters without a width become '?'.
+ * Texts are UTF-8 of unknown origin: control characters, broken sequences and characters without a width become '?'.
  */
 #ifndef TDM_TUI_CANVAS_H
 #define TDM_TUI_CANVAS_H

@@ -23,7 +23,6 @@
 #include <term.h>
 
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/term.h"
 
 enum {
@@ -63,7 +62,6 @@ static struct {
 	bool can_mouse, has_mouse;   /* terminfo knows a mouse; reports are on */
 	struct tdm_canvas shown;     /* content of the screen */
 	bool is_blank;               /* nothing has been drawn on the screen yet */
-	int rows;                    /* of the terminal; 0 if unknown */
 } terminal = { .pipe = { -1, -1 } };
 
 static void wake(void)
@@ -253,32 +251,6 @@ static void use_mouse(bool wanted)
 	terminal.has_mouse = wanted;
 }
 
-/* Fits ncurses and the canvas to the terminal. ncurses keeps three copies of every cell and counts them in 16 bits, so
- * of a terminal larger than the largest canvas it knows one row and one column more than the canvas has: only blanks
- * are where it would expect the terminal's edge. */
-static void fit(struct tdm_canvas *canvas)
-{
-	struct winsize size;
-	terminal.rows = 0;
-	if (ioctl(OUT, TIOCGWINSZ, &size) == 0 && size.ws_row != 0 && size.ws_col != 0) {
-		resizeterm((int)tdm_min(size.ws_row, TDM_CANVAS_ROWS_MAX + 1),
-			(int)tdm_min(size.ws_col, TDM_CANVAS_COLS_MAX + 1));
-		terminal.rows = size.ws_row;
-	}
-	tdm_canvas_resize(canvas, LINES, COLS);
-}
-
-/* Enters the screen. ncurses makes its own rows the region that scrolls, which would stay so after the end: makes it
- * all rows of a larger terminal again. */
-static void enter(void)
-{
-	refresh();
-	if (terminal.rows > LINES && change_scroll_region != NULL) {
-		putp(tparm(change_scroll_region, 0, terminal.rows - 1));
-		fflush(stdout);
-	}
-}
-
 int tdm_terminal_open(struct tdm_canvas *canvas, struct tdm_diag *diag)
 {
 	if (pipe2(terminal.pipe, O_CLOEXEC | O_NONBLOCK) != 0)
@@ -289,7 +261,7 @@ int tdm_terminal_open(struct tdm_canvas *canvas, struct tdm_diag *diag)
 	guard_signals(true);
 	tdm_before_out_of_memory(give_back);
 	int err = check_terminal(diag);
-	use_env(FALSE); /* ncurses begins with terminfo's size, which is small; fit() sets the terminal's */
+	use_tioctl(TRUE); /* use the terminal's size and ignore LINES and COLUMNS */
 	SCREEN *screen = err == 0 && tcgetattr(OUT, &terminal.settings) == 0 ? newterm(NULL, stdout, stdin) : NULL;
 	if (screen == NULL) {
 		end_guard();
@@ -299,9 +271,8 @@ int tdm_terminal_open(struct tdm_canvas *canvas, struct tdm_diag *diag)
 	terminal.is_blank = true;
 	/* ncurses writes every cursor move at once until it has left the screen and come back. Do this now, because
 	 * later, with colours set up, it would change the palette. */
-	fit(canvas);
 	endwin();
-	enter();
+	refresh();
 	cbreak();
 	noecho();
 	nonl();
@@ -321,6 +292,7 @@ int tdm_terminal_open(struct tdm_canvas *canvas, struct tdm_diag *diag)
 		if (leave[i] != NULL)
 			tputs(leave[i], 1, collect);
 	terminal.armed = 1;
+	tdm_canvas_resize(canvas, LINES, COLS);
 	return 0;
 }
 
@@ -368,6 +340,7 @@ static void stop(void)
 bool tdm_terminal_signals(struct tdm_canvas *canvas)
 {
 	char drained[64];
+	struct winsize size;
 	while (read(terminal.pipe[0], drained, sizeof drained) > 0)
 		;
 	bool has_stopped = terminal.stop != 0;
@@ -378,14 +351,16 @@ bool tdm_terminal_signals(struct tdm_canvas *canvas)
 	terminal.continued = terminal.resized = 0;
 	if (is_back) {
 		reset_prog_mode();
-		enter();
+		refresh();
 		terminal.armed = 1;
 		if (terminal.has_mouse)
 			send_mouse_mode(true);
 	}
 	if (is_back || is_resized) {
-		fit(canvas);
+		if (ioctl(OUT, TIOCGWINSZ, &size) == 0 && size.ws_row != 0 && size.ws_col != 0)
+			resizeterm(size.ws_row, size.ws_col);
 		tdm_terminal_redraw();
+		tdm_canvas_resize(canvas, LINES, COLS);
 	}
 	return terminal.end == 0;
 }

@@ -69,7 +69,6 @@ static const struct entry legend[] = {
 	{ TDM_INK_PLAIN, "              asked for, because what they take is not known", NULL, 0 },
 	{ TDM_INK_PLAIN, "unattributed  used, but not by a listed process", NULL, 0 },
 	{ TDM_INK_PLAIN, "stale         still recorded for ended processes; no longer on the device", NULL, 0 },
-	{ TDM_INK_PLAIN, "claimed       a user's shared memory counts it for others: not in use", NULL, 0 },
 	{ TDM_INK_PLAIN, "device        0: number in programs; /0: the driver's; 0v: virtual", NULL, 0 },
 	{ TDM_INK_PLAIN, "48 / 75 C     a reading and its limit: yellow from 90 % of it, red at it", NULL, 0 },
 	{ TDM_INK_PLAIN, "GROWTH/MIN    how the lowest use in each 5 s changed over the last minute", NULL, 0 },

@@ -36,8 +36,8 @@ static void draw_more(struct tdm_page *page, const struct tdm_picture_device *de
 	const struct tdm_picture_kind *k = &device->kinds[kind];
 	char bytes[TDM_BYTES_CAP], rival[TDM_RIVAL_CAP];
 	bool has_rival = tdm_kind_rival(k, rival, sizeof rival)[0] != '\0', has_rest = tdm_is_some(k->unattributed),
-	     has_stale = tdm_is_some(k->stale), has_claims = tdm_is_some(k->claimed);
-	if (!has_rival && !has_rest && !has_stale && !has_claims)
+	     has_stale = tdm_is_some(k->stale);
+	if (!has_rival && !has_rest && !has_stale)
 		return;
 	struct tdm_pen pen = tdm_page_line(page);
 	tdm_pen_skip(&pen, 11);
@@ -47,9 +47,6 @@ static void draw_more(struct tdm_page *page, const struct tdm_picture_device *de
 	if (has_stale)
 		tdm_pen_printf(&pen, TDM_INK_YELLOW, "%s left by ended processes, no longer on the device   ",
 			tdm_format_bytes_like(bytes, sizeof bytes, k->stale, k->total));
-	if (has_claims)
-		tdm_pen_printf(&pen, TDM_INK_YELLOW, "%s claimed   ",
-			tdm_format_bytes_like(bytes, sizeof bytes, k->claimed, k->total));
 	if (has_rival)
 		tdm_pen_text(&pen, TDM_INK_DIM, rival);
 }

@@ -49,7 +49,7 @@ static void device_text(const struct tdm_app *app, const struct tdm_event *event
 			return;
 		}
 	}
-	snprintf(dst, cap, "%s%s", TDM_DEVICE_TEXT(own), is_virtual ? "v" : "");
+	snprintf(dst, cap, "%" PRIu32 "%s", own, is_virtual ? "v" : "");
 }
 
 void tdm_event_draw(struct tdm_app *app, struct tdm_area line, const struct tdm_event *event)

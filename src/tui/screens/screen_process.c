@@ -55,9 +55,7 @@ static int draw_post_mortem(struct tdm_app *app, struct tdm_area area, const str
 		last_ns = tdm_max(last_ns, events[0]->time_ns);
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 	tdm_pen_text(&pen, TDM_INK_RED,
-		process->crashed    ? " It ended without closing its ledger."
-		: process->replaced ? " It was replaced by another program (exec)."
-				    : " It has ended.");
+		process->crashed ? " Killed or crashed: it ended without closing its ledger." : " It has ended.");
 	if (tdm_format_time(text, sizeof text, last_ns)[0] != '\0')
 		labelled(&pen, TDM_INK_PLAIN, "last report", text);
 	if (last_ns != 0 && last_ns <= picture->real_ns)
@@ -280,7 +278,7 @@ static void draw_buffer(struct tdm_app *app, struct tdm_area line, size_t index)
 		const struct tdm_buffer_ref *ref = tdm_buffer_view_buffer(view, index);
 		const struct tdm_holding *holding = &picture->holdings[ref->holding];
 		buffer = ref->buffer;
-		snprintf(text, sizeof text, "%s%s", TDM_DEVICE_TEXT(holding->number),
+		snprintf(text, sizeof text, "%" PRIu32 "%s", holding->number,
 			picture->devices[holding->device].is_virtual ? "v" : "");
 	}
 	uint64_t asked = site != NULL ? site->asked_bytes : buffer->asked_bytes,
@@ -355,12 +353,9 @@ static void draw_buffers(struct tdm_app *app, struct tdm_area area)
 	tdm_list_fit(&app->buffer_list, count, area.rows);
 	tdm_app_zone(app, area, TDM_ZONE_BUFFERS, app->buffer_list.top);
 	if (view->problem != NULL || count == 0) {
-		const struct tdm_picture_process *process = tdm_app_chosen_process(app);
-		const char *unseen = process != NULL ? tdm_picture_unseen(app->picture, process) : NULL;
 		struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
-		tdm_pen_printf(&pen, view->problem != NULL || unseen != NULL ? TDM_INK_YELLOW : TDM_INK_DIM, "  %s",
+		tdm_pen_printf(&pen, view->problem != NULL ? TDM_INK_YELLOW : TDM_INK_DIM, "  %s",
 			view->problem != NULL  ? view->problem
-			: unseen != NULL       ? unseen
 			: view->filter[0] != 0 ? "No buffer matches the filter; Esc clears it."
 					       : "It has no live buffers.");
 		return;

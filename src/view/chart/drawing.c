@@ -22,16 +22,17 @@ static void clean(const char *text, char *dst, size_t cap)
 {
 	size_t len = 0;
 	for (const char *at = text; *at != '\0';) {
-		struct tdm_glyph glyph = tdm_str_glyph(at, TDM_UTF8_MAX);
 		/* XML forbids U+FFFE and U+FFFF. */
-		bool is_replaced = (glyph.ch == '?' && *at != '?') || glyph.ch == 0xfffe || glyph.ch == 0xffff;
-		const char *from = !is_replaced ? glyph.text : *at == '\t' || *at == '\n' ? " " : replacement;
-		size_t put = strlen(from);
+		size_t bytes = tdm_str_printable(at, TDM_UTF8_MAX);
+		if (bytes == 3 && memcmp(at, "\xef\xbf", 2) == 0 && (unsigned char)at[2] >= 0xbe)
+			bytes = 0;
+		const char *from = bytes != 0 ? at : *at == '\t' || *at == '\n' ? " " : replacement;
+		size_t put = bytes != 0 ? bytes : strlen(from);
 		if (put > cap - 1 - len)
 			break;
 		memcpy(dst + len, from, put);
 		len += put;
-		at += glyph.bytes;
+		at += bytes != 0 ? bytes : 1;
 	}
 	dst[len] = '\0';
 }

@@ -1,7 +1,6 @@
 /* The parts shared by all charts: axes, the frame of a picture with title, legend and limit, and terminal output. */
 #include "view/chart/drawing.h"
 #include "base/units.h"
-#include "view/write/cell.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -485,18 +484,29 @@ void tdm_print_cells(struct tdm_buf *out, const struct tdm_term *term, size_t se
 size_t tdm_print_columns(const char *name)
 {
 	size_t columns = 0;
-	for (const char *at = name; *at != '\0';) {
-		struct tdm_glyph glyph = tdm_str_glyph(at, TDM_UTF8_MAX);
-		columns += glyph.columns;
-		at += glyph.bytes;
+	for (const char *at = name; *at != '\0'; columns++) {
+		size_t bytes = tdm_str_printable(at, TDM_UTF8_MAX);
+		at += bytes != 0 ? bytes : 1;
 	}
 	return columns;
 }
 
 void tdm_print_name(struct tdm_buf *out, const struct tdm_term *term, const char *name, size_t columns)
 {
-	if (columns != 0)
-		tdm_buf_fill(out, ' ', columns - tdm_cell_put(out, tdm_str_of(name), columns, term->utf8));
+	size_t needed = tdm_print_columns(name), cut = needed > columns ? columns > 3 ? columns - 3 : columns : needed;
+	const char *at = name;
+	for (size_t i = 0; i < cut; i++) {
+		size_t bytes = tdm_str_printable(at, TDM_UTF8_MAX);
+		if (bytes == 1 || (bytes > 1 && term->utf8))
+			tdm_buf_add(out, at, bytes);
+		else
+			tdm_buf_putc(out, '?');
+		at += bytes != 0 ? bytes : 1;
+	}
+	if (cut < needed && columns > 3)
+		tdm_buf_puts(out, "...");
+	else
+		tdm_buf_fill(out, ' ', columns - cut);
 }
 
 void tdm_print_legend(struct tdm_buf *out, const struct tdm_term *term, const struct tdm_scene *scene)

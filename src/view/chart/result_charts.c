@@ -406,17 +406,14 @@ static int draw_bank(const struct tdm_live_report *report, const struct tdm_regi
 		.spans = spans };
 	uint64_t row_bytes = region->bank_size / ROWS + (region->bank_size % ROWS != 0);
 	size_t row_count = (size_t)(region->bank_size / row_bytes + (region->bank_size % row_bytes != 0));
-	char subtitle[224], used[TDM_BYTES_CAP], size[TDM_BYTES_CAP], hole[TDM_BYTES_CAP];
+	char subtitle[160], used[TDM_BYTES_CAP], size[TDM_BYTES_CAP], hole[TDM_BYTES_CAP];
 	choose_owners(bank);
 	size_t series_count = make_series(bank);
 	fill_rows(bank, row_bytes, row_count);
-	int len = snprintf(subtitle, sizeof subtitle, "One bank of %s: %s of %s used, the largest hole has %s", kind,
+	snprintf(subtitle, sizeof subtitle, "One bank of %s: %s of %s used, the largest hole has %s", kind,
 		tdm_format_bytes_short(used, sizeof used, region->used_bytes),
 		tdm_format_bytes_short(size, sizeof size, region->bank_size),
 		tdm_format_bytes_short(hole, sizeof hole, region->largest_free));
-	if (region->per_core != 0)
-		snprintf(subtitle + len, sizeof subtitle - (size_t)len, "; without %" PRIu64 " per-core buffer%s",
-			region->per_core, region->per_core == 1 ? "" : "s");
 	struct tdm_scene scene = { .kind = TDM_CHART_MAP,
 		.subtitle = subtitle,
 		.x_label = "bytes from the beginning of the row",
@@ -473,8 +470,7 @@ int tdm_map_chart_draw(const struct tdm_live_report *report, const struct tdm_pl
 		err = tdm_diag_set(
 			diag, -EINVAL, 0, 0, "banks have dram, l1, l1_small and trace, not %s", tdm_kind_name(kind));
 	else {
-		tdm_device_map_init_core(&map, report->picture, scenes[0].device, scenes[0].process,
-			report->has_core ? &report->core : NULL);
+		tdm_device_map_init(&map, report->picture, scenes[0].device, scenes[0].process);
 		err = picture->chart == TDM_MAP_CHART_BANK ? draw_bank(report, &map.regions[kind], picture, out, diag)
 							   : draw_cores(&map, picture, out, diag);
 	}

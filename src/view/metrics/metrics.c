@@ -11,22 +11,23 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "live/host/proc_facts.h"
-#include "view/metrics/metrics_fit.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum {
-	DEVICES_MAX = 8192, /* includes removed devices, whose sums are kept until there are so many */
+	DEVICES_MAX = 4096, /* includes removed devices, whose sums are kept; a machine has far fewer */
 	NAME_CAP = 96,
 	HELP_CAP = 256,
-	COUNTERS = 5,
 };
 #define SPACE_OLD_NS (UINT64_C(60) * 1000000000) /* older figures would be misleading and are left out */
+
+enum { COUNTERS = 5 };
 
 /* A process's counters on a device, as of the last picture. If `process` is 0, the row contains a device's sums, which
  * are unknown before the first count. If `device` is 0, the row contains facts about a process. */
@@ -52,9 +53,7 @@ struct tdm_metrics {
 	struct tdm_metrics_text *text;
 	struct tdm_buf *labels; /* labels of each device, then of each process */
 	size_t label_cap;
-	struct tdm_buf more;     /* labels of one sample */
-	struct tdm_fair left;    /* the users of devices that are not written */
-	struct tdm_picture less; /* the picture without these devices */
+	struct tdm_buf more; /* labels of one sample */
 };
 
 /*
@@ -75,6 +74,188 @@ struct column {
 static uint64_t member(const struct column *column, const void *row)
 {
 	return *(const uint64_t *)(const void *)((const char *)row + column->offset);
+}
+
+/* ---- text, and the format that a client prefers ------------------------------------------------------------------ */
+
+void tdm_metrics_begin(struct tdm_metrics_text *text, struct tdm_buf *out, bool is_openmetrics)
+{
+	*text = (struct tdm_metrics_text){ .out = out, .is_openmetrics = is_openmetrics };
+}
+
+void tdm_metrics_end(struct tdm_metrics_text *text)
+{
+	if (text->is_openmetrics)
+		tdm_buf_puts(text->out, "# EOF\n");
+}
+
+void tdm_metrics_family(struct tdm_metrics_text *text, const char *name, enum tdm_metric_type type, const char *help)
+{
+	/* The last word of a name, if it is a unit. */
+	static const char *const units[] = { "bytes", "seconds", "ratio", "celsius", "watts", "millivolts", "milliamps",
+		"mhz", "rpm", "megabytes" };
+	const char *last = strrchr(name, '_');
+	text->name = name;
+	text->unit = NULL;
+	for (size_t i = 0; last != NULL && i < COUNT_OF(units); i++)
+		if (strcmp(last + 1, units[i]) == 0)
+			text->unit = units[i];
+	text->type = type;
+	text->help = help;
+	text->has_head = false;
+}
+
+static const char *sample_suffix(enum tdm_metric_type type)
+{
+	return type == TDM_METRIC_COUNTER ? "_total" : type == TDM_METRIC_INFO ? "_info" : "";
+}
+
+/* Appends one character; those in `marks` get a backslash. */
+static void put_escaped(struct tdm_buf *out, const char *at, size_t len, const char *marks)
+{
+	if (*at == '\n' || strchr(marks, *at) != NULL)
+		tdm_buf_printf(out, "\\%c", *at == '\n' ? 'n' : *at);
+	else
+		tdm_buf_add(out, at, len);
+}
+
+/* Begins a sample, "name{labels} ", after the family's head. */
+static void begin_sample(struct tdm_metrics_text *text, const char *labels)
+{
+	static const char *const open[] = { "gauge", "counter", "info" }, *const plain[] = { "gauge", "counter",
+		"gauge" };
+	const char *suffix = sample_suffix(text->type), *in_head = text->is_openmetrics ? "" : suffix;
+	if (!text->has_head) {
+		tdm_buf_printf(text->out, "# HELP %s%s ", text->name, in_head);
+		for (const char *help = text->help; *help != '\0'; help++)
+			put_escaped(text->out, help, 1, "\\");
+		tdm_buf_printf(text->out, "\n# TYPE %s%s %s\n", text->name, in_head,
+			(text->is_openmetrics ? open : plain)[text->type]);
+		if (text->is_openmetrics && text->unit != NULL)
+			tdm_buf_printf(text->out, "# UNIT %s %s\n", text->name, text->unit);
+		text->has_head = true;
+	}
+	tdm_buf_puts(text->out, text->name);
+	tdm_buf_puts(text->out, suffix);
+	if (labels != NULL && labels[0] != '\0') {
+		tdm_buf_putc(text->out, '{');
+		tdm_buf_puts(text->out, labels);
+		tdm_buf_putc(text->out, '}');
+	}
+	tdm_buf_putc(text->out, ' ');
+	text->samples++;
+}
+
+void tdm_metrics_real(struct tdm_metrics_text *text, const char *labels, double value)
+{
+	if (!isfinite(value))
+		return;
+	begin_sample(text, labels);
+	tdm_buf_printf(text->out, "%.10g\n", value);
+}
+
+void tdm_metrics_u64(struct tdm_metrics_text *text, const char *labels, uint64_t value)
+{
+	if (value == TDM_BYTES_UNKNOWN)
+		return;
+	if (text->unit != NULL && strcmp(text->unit, "seconds") == 0) {
+		tdm_metrics_real(text, labels, (double)value / 1e9);
+		return;
+	}
+	char digits[21];
+	size_t at = sizeof digits;
+	begin_sample(text, labels);
+	digits[--at] = '\n';
+	do
+		digits[--at] = (char)('0' + value % 10);
+	while ((value /= 10) != 0);
+	tdm_buf_add(text->out, digits + at, sizeof digits - at);
+}
+
+void tdm_metrics_list(struct tdm_metrics_text *text, const struct tdm_metric *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (i == 0 || strcmp(list[i].name, list[i - 1].name) != 0)
+			tdm_metrics_family(text, list[i].name, list[i].type, list[i].help);
+		tdm_metrics_u64(text, list[i].labels, list[i].value);
+	}
+}
+
+void tdm_metrics_label(struct tdm_buf *labels, const char *name, const char *value)
+{
+	size_t left = strlen(value), shown = 0;
+	if (left == 0)
+		return;
+	bool is_cut = left > TDM_METRIC_LABEL_MAX;
+	size_t cap = TDM_METRIC_LABEL_MAX - (is_cut ? strlen(TDM_METRIC_CUT) : 0);
+	tdm_buf_printf(labels, "%s%s=\"", labels->len != 0 ? "," : "", name);
+	while (left != 0) {
+		size_t len = tdm_str_utf8(value, left), out = len != 0 ? len : 3;
+		if (out > cap - shown)
+			break;
+		if (len == 0)
+			tdm_buf_puts(labels, "\xef\xbf\xbd");
+		else
+			put_escaped(labels, value, len, "\"\\");
+		shown += out;
+		len += len == 0;
+		value += len;
+		left -= len;
+	}
+	tdm_buf_puts(labels, left != 0 ? TDM_METRIC_CUT "\"" : "\"");
+}
+
+const char *tdm_metrics_content_type(bool is_openmetrics)
+{
+	return is_openmetrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+			      : "text/plain; version=0.0.4; charset=utf-8";
+}
+
+/*
+ * The weight ("q", default 1) of the media range in an Accept header that matches a type most closely, such as
+ * "text/plain;version=0.0.4;q=0.5". `names`: the type's names, from the loosest to the exact one. *has_own is set if
+ * the header contains the exact name.
+ */
+static double preference(const char *accept, const char *const names[3], bool *has_own)
+{
+	int closest = -1;
+	double most = 0;
+	while (accept != NULL && *accept != '\0') {
+		size_t len = strcspn(accept, ",");
+		char range[128];
+		struct tdm_str part = tdm_str_trim((struct tdm_str){ accept, len });
+		snprintf(range, sizeof range, "%.*s", TDM_STR_ARG(part));
+		double weight = 1;
+		for (const char *at = range; (at = strchr(at, ';')) != NULL;) {
+			at += 1 + strspn(at + 1, " ");
+			if (strncasecmp(at, "q=", 2) != 0)
+				continue;
+			weight = strtod(at + 2, NULL);
+			weight = weight >= 0 && weight <= 1 ? weight : 0;
+			break;
+		}
+		int close = 2;
+		range[strcspn(range, "; \t")] = '\0';
+		while (close >= 0 && strcasecmp(range, names[close]) != 0)
+			close--;
+		if (close > closest || (close >= 0 && close == closest && weight > most)) {
+			closest = close;
+			most = weight;
+		}
+		accept += len + (accept[len] == ',');
+	}
+	*has_own = closest == 2;
+	return most;
+}
+
+bool tdm_metrics_accepts_openmetrics(const char *accept)
+{
+	static const char *const open_names[] = { "*/*", "application/*", "application/openmetrics-text" },
+				 *const plain_names[] = { "*/*", "text/*", "text/plain" };
+	bool names_open, names_plain;
+	double open = preference(accept, open_names, &names_open),
+	       plain = preference(accept, plain_names, &names_plain);
+	return names_open && open > 0 && open >= plain;
 }
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
@@ -115,7 +296,6 @@ void tdm_metrics_free(struct tdm_metrics *metrics)
 		tdm_buf_done(&metrics->labels[i]);
 	free(metrics->labels);
 	tdm_buf_done(&metrics->more);
-	tdm_fair_done(&metrics->left);
 	tdm_map_done(&metrics->map);
 	free(metrics->rows);
 	free(metrics);
@@ -208,32 +388,9 @@ static void count_process(
 		add(&first_sums->lost, &first->lost, tdm_plus(first->lost, process->lost - lost));
 }
 
-/* Removes the rows of processes, or sums of devices, that are gone. The last row moves into the gap. */
-static void forget_rows(struct tdm_metrics *metrics, bool are_sums)
-{
-	for (size_t i = metrics->count; i-- > 0;) {
-		struct counts *counts = &metrics->rows[i];
-		if ((counts->process == 0) != are_sums || counts->round == metrics->round)
-			continue;
-		tdm_map_take(&metrics->map, key_of(counts->process, counts->device));
-		metrics->sum_count -= are_sums;
-		*counts = metrics->rows[--metrics->count];
-		if (i < metrics->count)
-			tdm_map_set(&metrics->map, key_of(counts->process, counts->device), (uint32_t)i);
-	}
-}
-
 void tdm_metrics_update(struct tdm_metrics *metrics, const struct tdm_picture *picture)
 {
 	metrics->round++;
-	bool is_crowded = metrics->sum_count > DEVICES_MAX / 2;
-	for (size_t i = 0; i < picture->device_count && is_crowded; i++) {
-		struct counts *sums = find_counts(metrics, 0, picture->devices[i].key);
-		if (sums != NULL)
-			sums->round = metrics->round;
-	}
-	if (is_crowded)
-		forget_rows(metrics, true); /* of removed devices */
 	/* Processes that have ended are no longer in the picture, but may have counted more since the previous one. */
 	for (size_t i = 0; i < picture->end_count; i++) {
 		const struct tdm_picture_end *end = &picture->ends[i];
@@ -254,7 +411,16 @@ void tdm_metrics_update(struct tdm_metrics *metrics, const struct tdm_picture *p
 			tdm_cgroup_read(tdm_proc_path(metrics->proc), process->pid, &known->cgroup);
 		known->round = metrics->round;
 	}
-	forget_rows(metrics, false);
+	/* Remove rows of processes that are gone; the last row moves into the gap. */
+	for (size_t i = metrics->count; i-- > 0;) {
+		struct counts *counts = &metrics->rows[i];
+		if (counts->process == 0 || counts->round == metrics->round)
+			continue;
+		tdm_map_take(&metrics->map, key_of(counts->process, counts->device));
+		*counts = metrics->rows[--metrics->count];
+		if (i < metrics->count)
+			tdm_map_set(&metrics->map, key_of(counts->process, counts->device), (uint32_t)i);
+	}
 }
 
 /* ---- labels ------------------------------------------------------------------------------------------------------ */
@@ -408,8 +574,6 @@ static const struct column kind_columns[] = {
 	{ "asked_bytes", "that programs asked for, before it was rounded up", KIND(asked) },
 	{ "unattributed_bytes", "in use by no process that is known", KIND(unattributed) },
 	{ "stale_bytes", "still recorded for ended processes; not part of what is in use", KIND(stale) },
-	{ "claimed_bytes", "that a user's shared memory counts for others or for none; not part of what is in use",
-		KIND(claimed) },
 };
 
 /* Families with the kind as a label. */
@@ -759,25 +923,14 @@ static void write_sources(struct tdm_metrics *metrics)
 	}
 }
 
-static void write_left(struct tdm_metrics *metrics)
+void tdm_metrics_write(struct tdm_metrics *metrics, const struct tdm_metrics_view *view, struct tdm_metrics_text *text)
 {
-	const struct tdm_metrics_view *view = metrics->view;
-	struct tdm_metrics_left left;
-	tdm_metrics_family(metrics->text, "tt_left_out", TDM_METRIC_GAUGE, "Entries for which a table has no room.");
-	for (size_t i = 0; tdm_metrics_left_get(view->picture, &metrics->left, i, &left); i++) {
-		if (left.count == 0 || (!view->sees_all && (view->uid == TDM_UID_UNKNOWN || left.uid != view->uid)))
-			continue;
-		tdm_buf_clear(&metrics->more);
-		tdm_metrics_label(&metrics->more, "table", left.table);
-		tdm_metrics_label(&metrics->more, "user", left.user);
-		tdm_metrics_u64(metrics->text, metrics->more.data, left.count);
-	}
-}
-
-static void write_picture(struct tdm_metrics *metrics)
-{
-	const struct tdm_metrics_view *view = metrics->view;
-	write_left(metrics);
+	metrics->view = view;
+	metrics->picture = view->picture;
+	metrics->text = text;
+	write_sources(metrics);
+	if (view->picture == NULL)
+		return;
 	label_all(metrics);
 	write_info(metrics);
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
@@ -790,8 +943,8 @@ static void write_picture(struct tdm_metrics *metrics)
 		write_leaks(metrics);
 	/* DRAM, and every kind used by any process. For other kinds, no holdings need to be read. */
 	uint32_t kinds = 1 << TDM_KIND_DRAM;
-	for (size_t at = 0; at < metrics->picture->holding_count * TDM_KIND_COUNT; at++)
-		if (is_used(&metrics->picture->holdings[at / TDM_KIND_COUNT].kinds[at % TDM_KIND_COUNT]))
+	for (size_t at = 0; at < view->picture->holding_count * TDM_KIND_COUNT; at++)
+		if (is_used(&view->picture->holdings[at / TDM_KIND_COUNT].kinds[at % TDM_KIND_COUNT]))
 			kinds |= 1U << at % TDM_KIND_COUNT;
 	for (size_t k = 0; k < TDM_KIND_COUNT && metrics->has_processes; k++)
 		if ((kinds >> k & 1) != 0)
@@ -800,18 +953,4 @@ static void write_picture(struct tdm_metrics *metrics)
 		write_exporter(metrics);
 	if ((metrics->names & TDM_METRIC_NAMES_TT_TELEMETRY) != 0)
 		write_telemetry(metrics);
-}
-
-void tdm_metrics_write(struct tdm_metrics *metrics, const struct tdm_metrics_view *view, struct tdm_metrics_text *text)
-{
-	metrics->view = view;
-	metrics->picture = view->picture;
-	metrics->text = text;
-	write_sources(metrics);
-	if (view->picture == NULL)
-		return;
-	metrics->picture = tdm_metrics_fit(view->picture, &metrics->left, &metrics->less);
-	write_picture(metrics);
-	free(metrics->less.devices);
-	free(metrics->less.holdings);
 }

@@ -87,8 +87,6 @@ size_t tdm_device_identity(const struct tdm_picture_device *device, struct tdm_w
 		device->card[0] != '\0' ? device->card : "card unknown");
 	if (device->is_virtual)
 		add_piece(pieces, &count, TDM_LEVEL_NOTE, "virtual: a sum, not a real card");
-	else if (device->is_unknown)
-		add_piece(pieces, &count, TDM_LEVEL_WARNING, "chips unknown");
 	else if (device->number < 0)
 		add_piece(pieces, &count, TDM_LEVEL_FAINT, "number unknown");
 	if (device->node >= 0)
@@ -381,12 +379,10 @@ static const struct tdm_column kind_columns[] = {
 	{ "Source", NULL, .get = get_two_sources, .before = 2 },
 	{ NULL, "peak_is_exact", .get = get_exact },
 	{ NULL, "estimated", KIND(is_estimated) },
-	{ NULL, "saturated", KIND(is_saturated) },
 	{ NULL, "asked", KIND(asked) },
 	{ NULL, "buffers", KIND(buffers) },
 	{ NULL, "unattributed", KIND(unattributed) },
 	{ NULL, "stale", KIND(stale) },
-	{ NULL, "claimed", KIND(claimed) },
 	{ NULL, "banks", KIND(banks), HAS_BANKS },
 	{ NULL, "base", KIND(base), HAS_BANKS },
 	{ NULL, "bank_bytes", KIND(bank_bytes), HAS_BANKS },

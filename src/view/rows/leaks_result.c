@@ -73,10 +73,7 @@ static void add_closing(
 	for (size_t i = 0; i < report->picture->process_count; i++)
 		any_runs |= report->picture->processes[i].life != TDM_LIFE_ENDED;
 	tdm_say(in,
-		leaks + suspects == 0 && tdm_leaks_unseen(report) != 0
-			? "whether anything leaks is not known; {_steady/site is/sites are} steady|{_more} (--all "
-			  "lists them)"
-		: leaks + suspects == 0
+		leaks + suspects == 0
 			? "no leak found; {_steady/site is/sites are} steady|{_more} (--all lists them)"
 			: "{_leaks/leak/leaks}, {_suspects/suspect/suspects}; {_steady/site is/sites are} "
 			  "steady|{_more} (--all lists them)",
@@ -108,51 +105,6 @@ size_t tdm_leaks_damaged(const struct tdm_live_report *live)
 	for (size_t i = 0; i < live->picture->process_count; i++)
 		count += live->picture->processes[i].refused != 0;
 	return count;
-}
-
-size_t tdm_leaks_unseen(const struct tdm_live_report *live)
-{
-	size_t count = 0;
-	for (size_t i = 0; i < live->picture->process_count; i++)
-		count += tdm_picture_unseen(live->picture, &live->picture->processes[i]) != NULL;
-	return count;
-}
-
-static const char *unseen_of(const struct tdm_table *table, const void *row)
-{
-	return tdm_picture_unseen(table->context, row);
-}
-
-static bool skip_seen(const struct tdm_table *table, const void *row)
-{
-	return unseen_of(table, row) == NULL;
-}
-
-static struct tdm_value get_unseen(const struct tdm_field *field)
-{
-	return tdm_value_text(unseen_of(field->table, field->row));
-}
-
-/* The processes whose buffers are not seen, so that leaks of theirs are not found. */
-static void show_unseen(struct tdm_block *in, const struct tdm_live_report *report)
-{
-	static const struct tdm_column columns[] = {
-		{ NULL, "pid", TDM_MEMBER(struct tdm_picture_process, pid) },
-		{ NULL, "why", .get = get_unseen },
-	};
-	const struct tdm_picture *picture = report->picture;
-	struct tdm_table table = TDM_FITTED(columns, picture->processes, report->by_user ? 0 : picture->process_count);
-	table.skip = skip_seen;
-	table.context = picture;
-	tdm_add_table(in, "not_seen", NULL, table)->is_data_only = true;
-	for (size_t i = 0; i < picture->process_count; i++) {
-		const struct tdm_picture_process *process = &picture->processes[i];
-		const char *why = tdm_picture_unseen(picture, process);
-		if (why != NULL && !(report->by_user && process->uid != report->uid))
-			tdm_say(in, "Process {_pid} ({_comm}): {_why}, so leaks are not seen either.",
-				TDM_VALUES({ "_pid", tdm_value_signed(process->pid) },
-					{ "_comm", tdm_value_text(process->comm) }, { "_why", tdm_value_text(why) }));
-	}
 }
 
 static void show_damaged(struct tdm_block *in, const struct tdm_live_report *report)
@@ -202,7 +154,6 @@ void tdm_leaks_show(struct tdm_block *in, const struct tdm_live_report *report)
 	show_leak_sites(in, report);
 	if (report->picture->process_count != 0)
 		add_closing(in, report, leaks, suspects, steady);
-	show_unseen(in, report);
 	show_damaged(in, report);
 	tdm_live_show_unread(in, report);
 }

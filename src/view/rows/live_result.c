@@ -12,7 +12,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 
 #include "analyze/live/live_buffers.h"
 #include "analyze/live/run_findings.h"
@@ -42,9 +41,7 @@ struct row {
 	uint64_t reserved, occupied, age_ns;
 	const char *program, *name;
 	const struct tdm_core_range *ranges;
-	uint32_t range_count, address_count;
-	const uint64_t *addresses; /* of a per-core buffer, on each of its cores */
-	bool is_per_core;
+	uint32_t range_count;
 };
 
 /* The context of a process's tables. */
@@ -151,6 +148,44 @@ void tdm_live_show_findings(
 	block->findings.limit = FINDINGS_SHOWN;
 }
 
+/* The runtime's option as typed on the command line. */
+static struct tdm_value get_option(const struct tdm_field *field)
+{
+	const struct tdm_open_size *size = field->row;
+	return tdm_field_printed(field, "%s=%" PRIu64, size->option, size->needed);
+}
+
+static struct tdm_value get_opened(const struct tdm_field *field)
+{
+	const struct tdm_open_size *size = field->row;
+	const char *missing = size->is_least ? "; reports are missing, it may have needed more" : "";
+	if (size->is_in_dram)
+		return tdm_field_printed(field, "without a trace region, traces are in DRAM%s", missing);
+	if (size->opened == TDM_BYTES_UNKNOWN)
+		return tdm_field_printed(field, "on device %" PRIu32 "%s", size->device, missing);
+	return tdm_field_printed(field, "device %" PRIu32 " has %" PRIu64 "%s", size->device, size->opened, missing);
+}
+
+void tdm_live_show_sizes(struct tdm_block *in, const struct tdm_picture *picture, uint32_t process)
+{
+#define SIZE(member) TDM_MEMBER(struct tdm_open_size, member)
+	static const struct tdm_column columns[] = {
+		{ "", NULL, .get = get_option, .width = 32 },
+		{ "", NULL, .get = get_opened },
+		{ NULL, "option", SIZE(option) },
+		{ NULL, "needed_bytes", SIZE(needed) },
+		{ NULL, "device", SIZE(device) },
+		{ NULL, "opened_with_bytes", SIZE(opened) },
+		{ NULL, "traces_in_dram", SIZE(is_in_dram) },
+		{ NULL, "at_least", SIZE(is_least) },
+	};
+	struct tdm_open_size *sizes = tdm_result_alloc(in->result, TDM_OPEN_SIZES, sizeof *sizes);
+	struct tdm_table table = TDM_TABLE_OF(columns, sizes, tdm_open_sizes(picture, process, sizes));
+	table.has_no_head = true;
+	table.gap = table.indent = 2;
+	tdm_add_table(in, "open_sizes", "Sizes for opening the device, as this run needed them", table);
+}
+
 static struct tdm_value get_age(const struct tdm_field *field)
 {
 	return tdm_value_number(tdm_live_age(field->table->context, tdm_field_member(field).number));
@@ -221,41 +256,15 @@ const char *tdm_live_state(uint8_t life)
 	return life == TDM_LIFE_RUNS ? "running" : life == TDM_LIFE_ENDED ? "ended" : NULL;
 }
 
-/* What wait() said about a process; NULL if it was not waited for, or another program has taken its place. */
-static const int *status_of(const struct tdm_live_report *report, const struct tdm_picture_process *process)
-{
-	const struct tdm_run_end *end = report->end;
-	for (size_t i = 0; end != NULL && i < end->exit_count && process->life == TDM_LIFE_ENDED; i++)
-		if (end->exits[i].pid == process->pid && !process->replaced)
-			return &end->exits[i].status;
-	return NULL;
-}
-
-/* How a process ended, as far as it is known. */
-static const char *end_of(
-	struct tdm_result *result, const struct tdm_live_report *report, const struct tdm_picture_process *process)
-{
-	const int *status = status_of(report, process);
-	if (process->replaced)
-		return "replaced by exec";
-	if (status != NULL && WIFSIGNALED(*status))
-		return WTERMSIG(*status) == SIGABRT
-			       ? "aborted"
-			       : tdm_result_printed(result, "killed by signal %d", WTERMSIG(*status));
-	if (status != NULL)
-		return tdm_result_printed(result, "ended%s with code %d%s", process->crashed ? "" : " normally",
-			WEXITSTATUS(*status), process->crashed ? ", without closing its ledger" : "");
-	return process->crashed             ? "ended without closing its ledger"
-	       : process->who->is_on_behalf ? "ended"
-					    : "ended normally";
-}
-
 /* Shows the state and losses of a process, below the process name. */
 static void show_state(
 	struct tdm_block *in, const struct tdm_live_report *report, const struct tdm_picture_process *process)
 {
 	const struct tdm_process *who = process->who;
-	const char *ended = tdm_result_printed(in->result, "%s (post-mortem)", end_of(in->result, report, process));
+	const char *ended = process->crashed    ? "killed or crashed, or left by _exit (post-mortem)"
+			    : process->replaced ? "replaced by exec (post-mortem)"
+			    : who->is_on_behalf ? "ended (post-mortem)"
+						: "ended by itself (post-mortem)";
 	/* Losses in the tracking itself. */
 	static const char *const losses[][2] = { { "lost event", "lost events" },
 		{ "lost name or stack", "lost names or stacks" }, { "damaged record", "damaged records" },
@@ -321,12 +330,11 @@ static struct tdm_value get_device(const struct tdm_field *field)
 	const char *card = device->info != NULL ? device->info->card : "";
 	bool is_closed = holding->told.life == TDM_STEP_CLOSED &&
 			 tdm_picture_counts(&picture_of(field)->processes[holding->process]);
-	return tdm_field_printed(field, card[0] != '\0' ? "%s (%s)%s" : "%s%s%s", TDM_DEVICE_TEXT(holding->number),
+	return tdm_field_printed(field, card[0] != '\0' ? "%" PRIu32 " (%s)%s" : "%" PRIu32 "%s%s", holding->number,
 		card,
-		device->is_unknown   ? " chips unknown"
-		: device->is_virtual ? " virtual"
-		: is_closed          ? " closed"
-				     : "");
+		device->is_virtual ? " virtual"
+		: is_closed        ? " closed"
+				   : "");
 }
 
 static struct tdm_value get_kind(const struct tdm_field *field)
@@ -407,11 +415,6 @@ static struct tdm_value get_virtual(const struct tdm_field *field)
 	return tdm_value_bool(device_of(field)->is_virtual);
 }
 
-static struct tdm_value get_unknown(const struct tdm_field *field)
-{
-	return tdm_value_bool(device_of(field)->is_unknown);
-}
-
 static struct tdm_value get_card(const struct tdm_field *field)
 {
 	const struct tdm_device_info *info = device_of(field)->info;
@@ -455,9 +458,6 @@ static void add_identity(
 {
 	const struct tdm_process *who = process->who;
 	uint64_t age_ns = tdm_live_age(report->picture, who->as_of_ns);
-	const int *status = status_of(report, process), none = 0;
-	bool is_signal = status != NULL && WIFSIGNALED(*status), is_code = status != NULL && WIFEXITED(*status);
-	status = status != NULL ? status : &none;
 	tdm_data_all(in,
 		TDM_VALUES({ "pid", tdm_value_number((uint64_t)process->pid) },
 			{ "claimed", tdm_value_bool(process->is_claimed) },
@@ -469,13 +469,10 @@ static void add_identity(
 			{ "command", tdm_value_name(who->command) },
 			{ "state", tdm_value_text(tdm_live_state(who->life)) },
 			{ "closed", tdm_value_bool(who->closed) }, { "replaced", tdm_value_bool(process->replaced) },
-			{ "exit_code", tdm_value_if(is_code, tdm_value_number((uint64_t)WEXITSTATUS(*status))) },
-			{ "signal", tdm_value_if(is_signal, tdm_value_number((uint64_t)WTERMSIG(*status))) },
 			{ "ledger", tdm_value_name(process->ledger) }, { "phase", tdm_value_name(process->phase) },
 			{ "lost_events", tdm_value_number(process->lost) },
 			{ "lost_texts", tdm_value_number(who->lost_texts) },
 			{ "damaged_records", tdm_value_number(process->refused) },
-			{ "not_seen", tdm_value_text(tdm_picture_unseen(report->picture, process)) },
 			{ "frees_inherited", tdm_value_number(who->frees_inherited) },
 			{ "mode_refused", tdm_value_bool(who->mode_refused) },
 			{ "ring_refused", tdm_value_bool(who->ring_refused) },
@@ -493,7 +490,6 @@ static void show_processes(struct tdm_block *top, struct live *live,
 		{ NULL, "device", HOLDING(number) },
 		{ NULL, "own_number", HOLDING(own_number) },
 		{ NULL, "virtual", .get = get_virtual },
-		{ NULL, "chips_unknown", .get = get_unknown },
 		{ NULL, "card", .get = get_card },
 		{ NULL, "chip_id", .get = get_chip_id },
 		{ NULL, "kinds", .get = get_kinds },
@@ -621,7 +617,6 @@ static const void *buffer_row(const struct tdm_table *table, size_t i)
 		.is_view = is_view,
 		.is_shared = tdm_buffer_is_shared(buffer),
 		.is_adopted = tdm_buffer_is_adopted(buffer),
-		.is_per_core = tdm_buffer_is_per_core(buffer),
 		.has_only_id =
 			buffer->address == TDM_ADDRESS_UNKNOWN && picture->processes[holding->process].is_on_behalf,
 		.banks = is_view ? 0 : buffer->banks,
@@ -631,7 +626,6 @@ static const void *buffer_row(const struct tdm_table *table, size_t i)
 		.program = tdm_picture_text(picture, buffer->program),
 		.name = tdm_picture_text(picture, buffer->name) };
 	row->ranges = tdm_picture_ranges(picture, buffer->ranges, &row->range_count);
-	row->addresses = tdm_picture_addresses(picture, buffer->addresses, &row->address_count);
 	tdm_picture_stack(picture, buffer->stack, &row->depth);
 	return row;
 }
@@ -639,7 +633,7 @@ static const void *buffer_row(const struct tdm_table *table, size_t i)
 static struct tdm_value get_number(const struct tdm_field *field)
 {
 	const struct row *row = field->row;
-	return tdm_field_printed(field, "%s%s", TDM_DEVICE_TEXT(row->device), row->is_virtual ? "v" : "");
+	return tdm_field_printed(field, "%" PRIu32 "%s", row->device, row->is_virtual ? "v" : "");
 }
 
 /* Any number may be a valid id, so a missing id is shown as unknown. */
@@ -697,16 +691,6 @@ static struct tdm_value get_ranges(const struct tdm_field *field)
 	return tdm_value_if(count != 0, tdm_value_list(lists, count));
 }
 
-/* The address on each core of a per-core buffer; unknown for any other. */
-static struct tdm_value get_addresses(const struct tdm_field *field)
-{
-	const struct row *row = field->row;
-	struct tdm_value *list = tdm_arena_take(field->scratch, row->address_count * sizeof *list);
-	for (uint32_t i = 0; i < row->address_count; i++)
-		list[i] = tdm_value_number(row->addresses[i]);
-	return tdm_value_if(row->address_count != 0, tdm_value_list(list, row->address_count));
-}
-
 #define ROW(member)    TDM_MEMBER(struct row, member)
 #define BUFFER(member) TDM_VIA(struct row, buffer, struct tdm_buffer, member)
 static const struct tdm_column buffer_columns[] = {
@@ -725,8 +709,6 @@ static const struct tdm_column buffer_columns[] = {
 	{ NULL, "page_bytes", BUFFER(page_size), .flags = TDM_ZERO_IS_UNKNOWN },
 	{ NULL, "cores", BUFFER(cores), .flags = TDM_ZERO_IS_UNKNOWN },
 	{ NULL, "core_ranges", .get = get_ranges },
-	{ NULL, "per_core", ROW(is_per_core) },
-	{ NULL, "core_addresses", .get = get_addresses },
 	{ NULL, "view", ROW(is_view) },
 	{ NULL, "shared", ROW(is_shared) },
 	{ NULL, "adopted", ROW(is_adopted) },
@@ -753,12 +735,9 @@ static void show_buffers(struct tdm_block *in, struct live *live, uint32_t proce
 	list->refs = tdm_live_buffers(report->picture, process, &report->filter, report->sort, &table.count);
 	tdm_result_keep(in->result, list->refs, free);
 	tdm_data(in, "buffer_count", tdm_value_number(table.count));
-	const char *unseen = tdm_picture_unseen(report->picture, &report->picture->processes[process]);
 	if (table.count == 0) /* names the filter, because there may be other buffers */
-		tdm_say(in,
-			unseen != NULL ? "it is not known which buffers are live: {why}"
-				       : "no live buffers| of kind {kind}| on device {device}",
-			TDM_VALUES({ "why", tdm_value_text(unseen) },
+		tdm_say(in, "no live buffers| of kind {kind}| on device {device}",
+			TDM_VALUES(
 				{ "kind", tdm_value_if(report->filter.has_kind, tdm_value_kind(report->filter.kind)) },
 				{ "device", tdm_value_if(report->filter.has_device,
 						    tdm_value_number(report->filter.device)) }))
@@ -872,7 +851,6 @@ static void show_sites(struct tdm_block *in, struct live *live, uint32_t process
 	const struct tdm_picture *picture = live->report->picture;
 	const struct tdm_picture_process *of = &picture->processes[process];
 	bool runs = of->life == TDM_LIFE_RUNS;
-	const char *unseen = tdm_picture_unseen(picture, of);
 	uint64_t rest = 0;
 	size_t count;
 	show_notes(in, picture, of);
@@ -888,15 +866,14 @@ static void show_sites(struct tdm_block *in, struct live *live, uint32_t process
 		rest = tdm_plus(rest, sites[i].reserved_bytes != TDM_BYTES_UNKNOWN ? sites[i].reserved_bytes : 0);
 	if (rest != 0)
 		tdm_say(in, "those hold {rest}", TDM_VALUES({ "rest", tdm_value_bytes(rest) }));
-	if (count == 0 || unseen != NULL)
+	if (count == 0)
 		tdm_say(in,
-			unseen != NULL ? "it is not known what was left: {why}"
-			: of->lost + of->refused != 0
+			of->lost + of->refused != 0
 				? "it is not known whether every buffer was freed: reports are missing"
 			: runs                  ? "no live buffers"
 			: has_left(picture, of) ? "no live buffers at the end"
 						: "every buffer was freed",
-			TDM_VALUES({ "why", tdm_value_text(unseen) }))
+			NULL)
 			->is_apart = true;
 	tdm_live_show_findings(in, live->report, process, true);
 	tdm_live_show_sizes(in, picture, process);
@@ -926,7 +903,6 @@ static void show_end(struct tdm_block *top, const struct tdm_live_report *report
 			{ "still_running", tdm_value_number(end->still_running) },
 			{ "preloaded", tdm_value_bool(end->is_preloaded) },
 			{ "not_preloadable", tdm_value_text(end->bar) }, { "not_seen", tdm_value_text(end->unseen) },
-			{ "not_hooked", tdm_value_name(end->unhooked) },
 			{ "left_without_report", tdm_value_bool(end->has_left) },
 			{ "left_pids", tdm_value_list(left, end->left_count) }));
 	if (end->still_running != 0)
@@ -936,9 +912,6 @@ static void show_end(struct tdm_block *top, const struct tdm_live_report *report
 		tdm_say(top, "tidemark: still running, without a report so far: {left}",
 			TDM_VALUES({ "left", tdm_value_text(end->left_count == 0 ? "processes that it started"
 										 : end->left_names) }));
-	if (end->unhooked != NULL)
-		tdm_say(top, "tidemark: buffers of tt-metal are not seen: {why}",
-			TDM_VALUES({ "why", tdm_value_text(end->unhooked) }));
 	if (end->unseen != NULL && report->picture->process_count == 0)
 		tdm_say(top, "tidemark: nothing was seen: {why}", TDM_VALUES({ "why", tdm_value_text(end->unseen) }));
 }
@@ -971,7 +944,7 @@ void tdm_run_show(struct tdm_block *top, const struct tdm_live_report *report, c
 	if (end->unseen != NULL && any)
 		tdm_say(top, "tidemark: not all was seen: {why}", TDM_VALUES({ "why", tdm_value_text(end->unseen) }))
 			->is_apart = true;
-	if (end->unseen == NULL && end->unhooked == NULL && !any && !end->has_left)
+	if (end->unseen == NULL && !any && !end->has_left)
 		show_nothing(top, end);
 	tdm_live_show_unread(top, report);
 }

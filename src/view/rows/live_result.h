@@ -14,7 +14,6 @@ struct tdm_block;
 struct tdm_leaks_result;
 
 /* What to show. Borrowed until the result is freed, including everything it points to. */
-struct tdm_run_end;
 struct tdm_live_report {
 	const struct tdm_picture *picture;
 	struct tdm_term term;
@@ -26,11 +25,8 @@ struct tdm_live_report {
 	bool by_user;   /* show only processes of `uid`, and no unreadable files */
 	uint32_t uid;
 	bool stacks;
-	const struct tdm_run_end *end; /* only for `run`: how the program ended */
-	bool is_quick;                 /* leave out the call stacks of findings, which take long to resolve */
-	bool has_core;                 /* the map is that of one core's L1 */
-	struct tdm_core core;
-	bool map; /* show where buffers are: in text the map replaces the tables, JSON contains both */
+	bool is_quick; /* leave out the call stacks of findings, which take long to resolve */
+	bool map;      /* show where buffers are: in text the map replaces the tables, JSON contains both */
 	/* For leaks: */
 	const struct tdm_findings *findings;
 	const struct tdm_leaks_result *leaks;
@@ -42,19 +38,13 @@ struct tdm_live_report {
 /* Every process with its figures and its live buffers. */
 void tdm_dump_show(struct tdm_block *top, const struct tdm_live_report *report);
 
-enum { TDM_RUN_LEFT_MAX = 16, TDM_RUN_EXITS_MAX = 256 };
+enum { TDM_RUN_LEFT_MAX = 16 };
 
 /* How a program ended, and how long it ran. */
 struct tdm_run_end {
 	char *const *command; /* words of the command line; ends with NULL */
 	int exit_code;        /* exit status as a shell reports it */
 	int signal;           /* signal that killed the program; 0 if none did */
-	/* what wait() said about the program and about those of its descendants that lost their parents */
-	struct tdm_run_exit {
-		int32_t pid;
-		int status;
-	} exits[TDM_RUN_EXITS_MAX];
-	size_t exit_count;
 	uint64_t took_ns;
 	uint64_t still_running; /* number of the program's processes still running */
 	/* processes started by the program are still running and have no ledger; `left` may be incomplete */
@@ -66,9 +56,7 @@ struct tdm_run_end {
 	bool is_preloaded;
 	const char *program; /* the executed file (for a script, the interpreter), or NULL */
 	const char *bar;     /* why the preload cannot work in the program (words after its name); NULL if it can */
-	char *unhooked;     /* why tt-metal cannot be observed in the program, although it is linked with it; else NULL;
-			       owned */
-	const char *unseen; /* why the program or a child could not be tracked; NULL if all were */
+	const char *unseen;  /* why the program or a child could not be tracked; NULL if all were */
 };
 
 /* For each process: peaks, live memory, and memory never freed. */
@@ -77,10 +65,9 @@ void tdm_run_show(struct tdm_block *top, const struct tdm_live_report *report, c
 /* The findings about possible leaks. */
 void tdm_leaks_show(struct tdm_block *top, const struct tdm_live_report *report);
 /* tdm_leaks_chosen(): the number of chosen findings with this verdict. tdm_leaks_damaged(): the number of damaged
- * ledgers, whose leaks may be missing. tdm_leaks_unseen(): the number of processes whose buffers are not seen. */
+ * ledgers, whose leaks may be missing. */
 size_t tdm_leaks_chosen(const struct tdm_live_report *report, enum tdm_severity verdict);
 size_t tdm_leaks_damaged(const struct tdm_live_report *report);
-size_t tdm_leaks_unseen(const struct tdm_live_report *report);
 
 /* ---- shared by these views ---- */
 

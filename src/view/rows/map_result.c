@@ -218,13 +218,12 @@ static struct tdm_value get_side(const struct tdm_field *field)
 	if (side == NULL)
 		return tdm_value_text(NULL);
 	const struct tdm_buffer *buffer = side->buffer;
-	return tdm_field_members(field,
-		TDM_VALUES({ "pid", tdm_value_number((uint64_t)owner_of(field)) },
-			{ "id", (struct tdm_value){ .type = TDM_VALUE_NUMBER, .number = buffer->id } },
-			{ "address",
-				tdm_value_number(tdm_buffer_is_per_core(buffer) ? side->address : buffer->address) },
-			{ "bytes_per_bank", tdm_value_number(buffer->bank_bytes) },
-			{ "name", tdm_value_name(tdm_picture_text(of->report->picture, buffer->name)) }));
+	return tdm_field_members(
+		field, TDM_VALUES({ "pid", tdm_value_number((uint64_t)owner_of(field)) },
+			       { "id", (struct tdm_value){ .type = TDM_VALUE_NUMBER, .number = buffer->id } },
+			       { "address", tdm_value_number(buffer->address) },
+			       { "bytes_per_bank", tdm_value_number(buffer->bank_bytes) },
+			       { "name", tdm_value_name(tdm_picture_text(of->report->picture, buffer->name)) }));
 }
 
 static void show_holes(struct tdm_block *in, const struct region *region)
@@ -276,7 +275,7 @@ static void show_region(struct tdm_block *list, const struct tdm_live_report *re
 	};
 	struct region *region = tdm_result_alloc(list->result, 1, sizeof *region);
 	bool is_known = map->from != TDM_FROM_NONE, has_extent = map->bank_size != 0;
-	bool has_buffers = (map->span_count | map->unplaced | map->outside | map->per_core) != 0;
+	bool has_buffers = (map->span_count | map->unplaced | map->outside) != 0;
 	uint64_t end = map->base + map->bank_size;
 	struct tdm_buf title = { 0 };
 	*region = (struct region){ report, map, has_several };
@@ -341,13 +340,6 @@ static void show_region(struct tdm_block *list, const struct tdm_live_report *re
 		doubts[i]->is_data_only = counts[i] == 0;
 		doubts[i]->line.level = i != 0 ? TDM_LEVEL_DANGER : TDM_LEVEL_PLAIN;
 	}
-	tdm_line(in, NULL,
-		"without {per_core_buffers/per-core buffer/per-core buffers}, {per_core_bytes} on their cores: "
-		"'tidemark "
-		"dump --map --core X,Y' shows one core with them",
-		TDM_VALUES({ "per_core_buffers", tdm_value_count(map->per_core) },
-			{ "per_core_bytes", tdm_value_bytes(map->per_core_bytes) }))
-		->is_data_only = map->per_core == 0;
 	show_holes(in, region);
 	if (!has_buffers && !is_known)
 		in->is_data_only = true;
@@ -500,14 +492,9 @@ void tdm_map_show(struct tdm_block *list, const struct tdm_live_report *report, 
 			{ "virtual", tdm_value_bool(device->is_virtual) }, { "card", tdm_value_name(card) },
 			{ "pid", tdm_value_if(is_of_one, tdm_value_number((uint64_t)pid)) },
 			{ "buffer_count", tdm_value_number(map->buffers) }));
-	if (map->is_of_core)
-		tdm_line(in, NULL, "only core {core}: the L1 buffers of all cores, and those that are on it",
-			TDM_VALUES({ "core", tdm_value_text(tdm_result_printed(list->result,
-						     "(%" PRIu32 ",%" PRIu32 ")", map->core.x, map->core.y)) }));
 	struct tdm_block *regions = tdm_add_list(in, "regions", NULL);
 	for (unsigned k = 0; k < TDM_DEVICE_MAP_REGIONS; k++)
-		if ((!report->filter.has_kind || report->filter.kind == k) &&
-			(!map->is_of_core || k == TDM_KIND_L1 || k == TDM_KIND_L1_SMALL))
+		if (!report->filter.has_kind || report->filter.kind == k)
 			show_region(regions, report, &map->regions[k], !is_of_one && running > 1);
 	if (!wants_l1(report))
 		return;
@@ -528,8 +515,7 @@ void tdm_map_show_all(struct tdm_block *top, const struct tdm_live_report *repor
 	struct tdm_block *list = tdm_add_list(top, "map", NULL);
 	tdm_result_keep(top->result, maps, free);
 	for (size_t i = 0; i < count; i++) {
-		tdm_device_map_init_core(&maps[i], report->picture, maps[i].device, maps[i].process,
-			report->has_core ? &report->core : NULL);
+		tdm_device_map_init(&maps[i], report->picture, maps[i].device, maps[i].process);
 		tdm_result_keep(top->result, &maps[i], release_map);
 		tdm_map_show(list, report, &maps[i]);
 	}

@@ -26,7 +26,7 @@ struct writer {
 	struct tdm_json *json;
 	uint32_t process; /* process of the holding being written */
 	/* key of a stack: process << 32 | stack, since addresses belong to a process */
-	struct used texts, stacks, ranges, addresses;
+	struct used texts, stacks, ranges;
 	struct tdm_stack_symbols symbols;
 	struct tdm_intern functions; /* the strings of frames that were looked up */
 	uint64_t *frame_texts;       /* strings of the frames of all used stacks, in order */
@@ -108,7 +108,6 @@ static void put_buffers(struct writer *w, const struct tdm_buffer_list *lists, u
 			buffer.program = own_number(&w->texts, buffer.program, buffer.program);
 			buffer.stack = own_number(&w->stacks, buffer.stack, (uint64_t)process << 32 | buffer.stack);
 			buffer.ranges = own_number(&w->ranges, buffer.ranges, buffer.ranges);
-			buffer.addresses = own_number(&w->addresses, buffer.addresses, buffer.addresses);
 			tdm_shape_buffer_to_row(&buffer, row);
 			put_row(w, row, TDM_SHAPE_BUFFER_COLUMNS);
 		}
@@ -179,18 +178,6 @@ static void put_ranges(struct writer *w)
 		tdm_json_array(w->json);
 		for (uint32_t c = 0; c < count; c++)
 			put_row(w, (uint64_t[]){ ranges[c].x0, ranges[c].y0, ranges[c].x1, ranges[c].y1 }, 4);
-		tdm_json_array_end(w->json);
-	}
-}
-
-static void put_addresses(struct writer *w)
-{
-	for (size_t i = 0; i < w->addresses.count; i++) {
-		uint32_t count;
-		const uint64_t *addresses = tdm_picture_addresses(w->picture, (uint32_t)w->addresses.keys[i], &count);
-		tdm_json_array(w->json);
-		for (uint32_t a = 0; a < count; a++)
-			put_row(w, &addresses[a], 1);
 		tdm_json_array_end(w->json);
 	}
 }
@@ -282,8 +269,6 @@ static void put_value(struct writer *w, const struct tdm_shape *of, const struct
 			put_stacks(w);
 		else if (field->type == TDM_SHAPE_RANGES)
 			put_ranges(w);
-		else if (field->type == TDM_SHAPE_ADDRESSES)
-			put_addresses(w);
 		for (size_t i = 0; field->shape != NULL && i < count; i++)
 			put_structure(w, field->shape, parts + i * field->shape->size);
 		tdm_json_array_end(json);
@@ -338,7 +323,7 @@ void tdm_picture_json(const struct tdm_picture_json *options, struct tdm_buf *ou
 	tdm_json_key(&json, "picture");
 	put_structure(&w, &tdm_shape_picture, (const char *)&shown);
 	tdm_json_object_end(&json);
-	struct used *all[] = { &w.texts, &w.stacks, &w.ranges, &w.addresses };
+	struct used *all[] = { &w.texts, &w.stacks, &w.ranges };
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		tdm_map_done(&all[i]->by_key);
 		free(all[i]->keys);

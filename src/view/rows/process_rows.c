@@ -201,8 +201,7 @@ static void add_processes(struct tdm_proc_rows *rows)
 		for (uint32_t h = 0; h < process->holding_count; h++) {
 			if (!takes_device(rows, holdings[h].device))
 				continue;
-			bool is_same = shown++ == 0 || row->device == holdings[h].device;
-			row->device = is_same ? holdings[h].device : UINT32_MAX;
+			row->device = shown++ == 0 ? holdings[h].device : UINT32_MAX;
 			if (!on_card || !picture->devices[holdings[h].device].is_virtual)
 				add_holding(row, rows, &holdings[h]);
 		}
@@ -219,10 +218,7 @@ static void add_rest(struct tdm_proc_rows *rows, uint32_t d, enum tdm_proc_row_t
 	struct tdm_proc_row *row = add_row(rows, type, d);
 	bool any = false;
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++) {
-		const struct tdm_picture_kind *kind = &row->at->kinds[k];
-		row->used[k] = type == TDM_ROW_STALE     ? kind->stale
-			       : type == TDM_ROW_CLAIMED ? kind->claimed
-							 : kind->unattributed;
+		row->used[k] = type == TDM_ROW_STALE ? row->at->kinds[k].stale : row->at->kinds[k].unattributed;
 		any |= tdm_is_some(row->used[k]);
 	}
 	row->is_child = is_child;
@@ -235,11 +231,10 @@ static void add_rest(struct tdm_proc_rows *rows, uint32_t d, enum tdm_proc_row_t
 static void add_rests(struct tdm_proc_rows *rows, uint32_t device, bool is_child)
 {
 	bool is_filtered = rows->view.filter != NULL && rows->view.filter[0] != '\0';
-	for (int type = TDM_ROW_UNATTRIBUTED; type <= TDM_ROW_CLAIMED && rows->view.pick.pid_count == 0 && !is_filtered;
-		type++)
+	for (int stale = 0; stale < 2 && rows->view.pick.pid_count == 0 && !is_filtered; stale++)
 		for (uint32_t d = 0; d < rows->picture->device_count; d++)
 			if ((device == UINT32_MAX || device == d) && takes_device(rows, d))
-				add_rest(rows, d, (enum tdm_proc_row_type)type, is_child);
+				add_rest(rows, d, stale ? TDM_ROW_STALE : TDM_ROW_UNATTRIBUTED, is_child);
 }
 
 /* Strings ascend and amounts descend, so the most interesting line comes first; unknown values come last. */
@@ -544,7 +539,7 @@ static struct tdm_value get_used(const struct tdm_field *field)
 static struct tdm_value get_peak(const struct tdm_field *field)
 {
 	const struct tdm_proc_row *row = ROW(field);
-	if (row->type >= TDM_ROW_UNATTRIBUTED)
+	if (row->type == TDM_ROW_UNATTRIBUTED || row->type == TDM_ROW_STALE)
 		return tdm_value_text("");
 	struct tdm_value value = bytes_of(row->peak, (row->estimated & 1) != 0);
 	value.mark = row->peak_is_sum ? '<' : value.mark;
@@ -617,11 +612,9 @@ static struct tdm_value get_command(const struct tdm_field *field)
 	const struct tdm_proc_row *row = ROW(field);
 	size_t columns = field->table->widths[COMMAND_WIDTH];
 	char node[40] = "";
-	static const char *const rests[] = {
-		[TDM_ROW_UNATTRIBUTED] = "(unattributed)", [TDM_ROW_STALE] = "(stale)", [TDM_ROW_CLAIMED] = "(claimed)"
-	};
-	if (row->type >= TDM_ROW_UNATTRIBUTED)
-		return tdm_value_level(tdm_value_text(rests[row->type]), TDM_LEVEL_WARNING);
+	if (row->type == TDM_ROW_UNATTRIBUTED || row->type == TDM_ROW_STALE)
+		return tdm_value_level(
+			tdm_value_text(row->type == TDM_ROW_STALE ? "(stale)" : "(unattributed)"), TDM_LEVEL_WARNING);
 	if (row->type == TDM_ROW_PROCESS && columns == 0)
 		return tdm_value_text(tdm_picture_command(row->who));
 	if (row->type == TDM_ROW_PROCESS)

@@ -79,7 +79,7 @@ extern const struct tdm_column tdm_proc_columns[];
 /* The key that the user presses to sort by a column; 0 if there is none. */
 char tdm_proc_letter(enum tdm_proc_column column);
 
-enum tdm_proc_row_type { TDM_ROW_PROCESS, TDM_ROW_DEVICE, TDM_ROW_UNATTRIBUTED, TDM_ROW_STALE, TDM_ROW_CLAIMED };
+enum tdm_proc_row_type { TDM_ROW_PROCESS, TDM_ROW_DEVICE, TDM_ROW_UNATTRIBUTED, TDM_ROW_STALE };
 
 struct tdm_proc_row {
 	uint8_t type;                          /* enum tdm_proc_row_type */

@@ -42,7 +42,6 @@ struct tdm_status_facts tdm_status_facts(const struct tdm_status_report *report)
 			facts.weak |= kind->used_from == TDM_FROM_METAL_SHM;
 			facts.estimates |= kind->is_estimated;
 			facts.stale |= tdm_is_some(kind->stale) && is_all;
-			facts.claimed |= tdm_is_some(kind->claimed) && is_all;
 		}
 	}
 	for (size_t i = 0; i < picture->holding_count; i++)
@@ -522,14 +521,12 @@ static void add_legend(struct tdm_block *in, const struct tdm_status_facts *fact
 		"{short/'>': at least./'>=': highest seen, it may have been more.} '~': inferred, not counted.|"
 		"{estimates} Bytes in use with '~' are " TDM_STATUS_ESTIMATE ".|"
 		"{rest} unattributed: in use, but by no listed process.|"
-		"{stale} stale: left by ended processes, no longer on the device.|"
-		"{claimed} claimed: a user's shared memory counts it for others; not in use as far as is known.",
+		"{stale} stale: left by ended processes, no longer on the device.",
 		TDM_VALUES(FLAG("short", is_short), SOURCE("ledger", LEDGER),
 			FLAG("clients", facts->clients && (facts->from >> TDM_FROM_LEDGER & 1) != 0),
 			SOURCE("shm", METAL_SHM), SOURCE("driver", DRIVER), SOURCE("model", MODEL),
 			SOURCE("type", CARD_TYPE), FLAG("estimates", facts->estimates),
-			FLAG("rest", facts->unattributed), FLAG("stale", facts->stale),
-			FLAG("claimed", facts->claimed)));
+			FLAG("rest", facts->unattributed), FLAG("stale", facts->stale)));
 	line->line.level = TDM_LEVEL_FAINT;
 	line->is_apart = true;
 }
@@ -725,7 +722,6 @@ static const struct tdm_column device_columns[] = {
 	{ NULL, "memory.pci", DEVICE(pci), .flags = TDM_ZERO_IS_UNKNOWN },
 	{ NULL, "memory.chip_id", DEVICE(chip_id), TDM_KNOWN_IF(struct tdm_picture_device, has_chip_id) },
 	{ NULL, "memory.virtual", DEVICE(is_virtual) },
-	{ NULL, "memory.chips_unknown", DEVICE(is_unknown) },
 	{ NULL, "memory.board", DEVICE(is_board) },
 	{ NULL, "memory.card", DEVICE(card), .flags = TDM_ZERO_IS_UNKNOWN },
 	{ NULL, "memory.card_source", DEVICE(card_from), .get = tdm_get_source },
@@ -816,8 +812,7 @@ static void add_status(struct tdm_block *in, const struct tdm_status_report *rep
 	tdm_data_all(
 		group, TDM_VALUES({ "taken_ns", tdm_value_if(picture->real_ns != 0, tdm_value_ns(picture->real_ns)) },
 			       { "device_count", tdm_value_count(picture->device_count) },
-			       { "process_count", tdm_value_count(picture->process_count) },
-			       { "left_regions", tdm_value_count(picture->left_regions) }));
+			       { "process_count", tdm_value_count(picture->process_count) }));
 	/* Problems name other users' files. */
 	tdm_add_table(group, "unreadable", NULL,
 		TDM_TABLE_OF(problem_columns, picture->problems, report->pick.by_user ? 0 : picture->problem_count))
@@ -856,10 +851,6 @@ void tdm_status_show(struct tdm_block *in, const struct tdm_status_report *repor
 		add_boards(in, report);
 	if (facts->processes + facts->devices + facts->boards != 0)
 		add_processes(in, report);
-	if (picture->left_regions != 0 && report->pick.device == NULL && report->pick.pid_count == 0)
-		tdm_say(in, "{left/region/regions} left by ended programs ('tidemark doctor' says more)",
-			TDM_VALUES({ "left", tdm_value_count(picture->left_regions) }))
-			->is_apart = true;
 	add_findings(in, report);
 	add_problems(in, report);
 	if (facts->devices != 0 || facts->boards != 0)

@@ -46,8 +46,8 @@ struct tdm_status_facts {
 	size_t devices, boards, processes;
 	uint32_t from; /* sources used; bit n: enum tdm_from n */
 	bool weak;     /* the bytes in use come from shared memory */
-	/* unattributed, stale, claimed: some rows belong to no process; clients: a daemon's clients are included */
-	bool unattributed, stale, claimed, estimates, clients;
+	/* unattributed, stale: some rows belong to no process; clients: a daemon's clients are included */
+	bool unattributed, stale, estimates, clients;
 };
 struct tdm_status_facts tdm_status_facts(const struct tdm_status_report *report);
 #define TDM_STATUS_WEAK     "allocations of other threads may be missing, and the CB total may be the last writer's alone"

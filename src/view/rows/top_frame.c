@@ -241,9 +241,7 @@ static void add_device(struct tdm_block *in, const struct tdm_status_report *rep
 		snprintf(number, sizeof number, "%" PRId32, device->number);
 	in = tdm_add_group(in, NULL,
 		PRINTED("Device %s (ID: %s)%s", tdm_pick_label(device, label, sizeof label), number,
-			device->is_virtual   ? ", virtual"
-			: device->is_unknown ? ", chips unknown"
-					     : ""));
+			device->is_virtual ? ", virtual" : ""));
 	add_rule(in, '-', WIDTH - 2);
 	add_info(in, report, device);
 	tdm_say(in, "Real-Time Memory Utilization:", NULL)->is_apart = true;

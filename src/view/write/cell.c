@@ -13,10 +13,8 @@ size_t tdm_cell_put(struct tdm_buf *out, struct tdm_str text, size_t columns, bo
 	}
 	size_t used = 0, cut_len = out->len, cut_used = 0;
 	for (size_t i = 0; i < text.len;) {
-		struct tdm_glyph glyph = tdm_str_glyph(text.ptr + i, text.len - i);
-		if (glyph.ch >= 0x7f && !utf8)
-			glyph = (struct tdm_glyph){ .text = "?", .len = 1, .bytes = glyph.bytes, .columns = 1 };
-		if (columns != 0 && glyph.columns > columns - used) {
+		size_t len = tdm_str_printable(text.ptr + i, text.len - i);
+		if (columns != 0 && used == columns) {
 			/* One column too many: go back to the last place where the mark fits. */
 			if (columns <= strlen(mark))
 				return used;
@@ -28,9 +26,12 @@ size_t tdm_cell_put(struct tdm_buf *out, struct tdm_str text, size_t columns, bo
 			cut_len = out->len;
 			cut_used = used;
 		}
-		tdm_buf_add(out, glyph.text, glyph.len);
-		i += glyph.bytes;
-		used += glyph.columns;
+		if (len == 0 || (len > 1 && !utf8))
+			tdm_buf_putc(out, '?');
+		else
+			tdm_buf_add(out, text.ptr + i, len);
+		i += len != 0 ? len : 1;
+		used++;
 	}
 	return used;
 }

@@ -6,8 +6,9 @@
 #include "base/units.h"
 
 /*
- * Appends `text`, glyph by glyph (base/str.h); everything outside ASCII becomes '?' unless `utf8` is set. Text wider
- * than `columns` is cut and ends in "..."; 0 cuts nothing. Returns the columns used.
+ * Appends `text`. Control characters and invalid UTF-8 become '?', as does everything outside ASCII unless `utf8` is
+ * set. Text wider than `columns` is cut and ends in "..."; 0 cuts nothing. Each code point counts as one column.
+ * Returns the columns used.
  */
 size_t tdm_cell_put(struct tdm_buf *out, struct tdm_str text, size_t columns, bool utf8);
 

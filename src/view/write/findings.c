@@ -60,8 +60,7 @@ static void put_about(const struct tdm_about *about, bool utf8, struct tdm_buf *
 		gap = ", ";
 	}
 	if (about->device >= 0) {
-		tdm_buf_printf(out, "%s%sdevice %s", gap, about->is_virtual ? "virtual " : "",
-			TDM_DEVICE_TEXT((uint32_t)about->device));
+		tdm_buf_printf(out, "%s%sdevice %" PRId64, gap, about->is_virtual ? "virtual " : "", about->device);
 		gap = ", ";
 	}
 	tdm_buf_printf(out, "%sprocess %" PRId32 " ", gap, about->pid);

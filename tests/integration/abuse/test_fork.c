@@ -23,13 +23,11 @@ enum { INHERITED = 1500, CHILDREN = 400, STORM_THREADS = 6 };
 static uint64_t fingerprint(const char *path)
 {
 	static char content[64 << 20];
-	struct tdm_ledger_header header;
 	uint64_t hash = 14695981039346656037ull;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	CHECK(fd >= 0 && pread(fd, &header, sizeof header, 0) == sizeof header);
-	CHECK(header.file_size < sizeof content); /* the file may be much longer */
-	ssize_t got = pread(fd, content, header.file_size, 0);
-	CHECK(got == (ssize_t)header.file_size);
+	CHECK(fd >= 0);
+	ssize_t got = pread(fd, content, sizeof content, 0);
+	CHECK(got > 0 && got < (ssize_t)sizeof content);
 	for (ssize_t i = 0; i < got; i++)
 		hash = (hash ^ (unsigned char)content[i]) * 1099511628211ull;
 	close(fd);

@@ -49,7 +49,7 @@ static void bad_frees(void)
 
 static void absurd_sizes(void)
 {
-	static const uint64_t sizes[] = { UINT64_MAX, UINT64_C(1) << 63, UINT64_C(1) << 60, UINT64_C(1) << 53 };
+	static const uint64_t sizes[] = { UINT64_MAX, UINT64_C(1) << 63, UINT64_C(1) << 60, (UINT64_C(1) << 56) };
 	uint64_t refused = 0;
 	for (uint64_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		struct tidemark_buffer b = { .size = sizeof b, .id = i, .bytes = sizes[i] };
@@ -70,10 +70,6 @@ static void absurd_sizes(void)
 	};
 	CHECK(tidemark_alloc(&many) == 0); /* a lot, and it can be counted */
 	CHECK_EQ(usage_of(0, 0).bytes, (uint64_t)UINT32_MAX << 20);
-	CHECK(tidemark_free(0, 0, 100) == 0);
-	many.bytes_per_bank = (UINT64_C(1) << 53) - 1; /* the largest size */
-	many.banks = 1;
-	CHECK(tidemark_alloc(&many) == 0);
 	struct tidemark_buffer nothing = { .size = sizeof nothing, .id = 101 };
 	CHECK(tidemark_alloc(&nothing) == 0);
 	struct tdm_ledger *ledger = own_ledger();
@@ -87,14 +83,14 @@ static void absurd_sizes(void)
 /* Sums since the start reach their limit in a program that runs for years; what lives now goes on. */
 static void totals_at_their_limit(void)
 {
-	const uint64_t large = UINT64_C(1) << 52;
-	for (uint64_t i = 0; i < 600; i++) {
+	const uint64_t large = UINT64_C(1) << 55;
+	for (uint64_t i = 0; i < 200; i++) {
 		CHECK(itest_alloc(0, 0, i, large, 1) == 0);
 		CHECK(tidemark_free(0, 0, i) == 0);
 	}
 	CHECK(itest_alloc(0, 0, 1000, 64, 1) == 0);
 	CHECK_EQ(usage_of(0, 0).bytes, 64);
-	CHECK_EQ(usage_of(0, 0).allocs, 601);
+	CHECK_EQ(usage_of(0, 0).allocs, 201);
 	CHECK_EQ(usage_of(0, 0).peak_bytes, large);
 	CHECK_EQ(tidemark_lost(), 0);
 	struct tdm_ledger *ledger = own_ledger();
@@ -103,38 +99,11 @@ static void totals_at_their_limit(void)
 	CHECK_EQ(count, 1);
 	tdm_ledger_close(ledger);
 	uint64_t good = 0; /* too much at one time is refused, and still frees */
-	for (uint64_t i = 0; i < 300; i++)
+	for (uint64_t i = 0; i < 100; i++)
 		good += itest_alloc(0, 1, i, large, 1) == 0;
-	CHECK_EQ(good, 255);
-	CHECK_EQ(tidemark_free_all(0, 1), 255);
+	CHECK_EQ(good, 31);
+	CHECK_EQ(tidemark_free_all(0, 1), 31);
 	CHECK_EQ(usage_of(0, 1).bytes, 0);
-}
-
-/* A number that no reader can show is refused, and the largest one works. */
-static void device_numbers(void)
-{
-	static const uint32_t bad[] = { UINT32_C(1) << 31, UINT32_MAX, (UINT32_C(1) << 31) + 1 };
-	struct tidemark_buffer b = { .size = sizeof b, .id = 1, .bytes = 64, .banks = 1 };
-	struct tidemark_device d = { .size = sizeof d };
-	struct tidemark_core_range cores = { 0, 0, 1, 1 };
-	uint64_t lost = 0;
-	CHECK(itest_alloc(INT32_MAX, 0, 1, 64, 1) == 0);
-	for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
-		b.device = d.number = bad[i];
-		CHECK(tidemark_alloc(&b) == -EINVAL && ++lost);
-		CHECK(tidemark_adopt(&b) == -EINVAL && ++lost);
-		CHECK(tidemark_free(bad[i], 0, 1) == -EINVAL && ++lost);
-		CHECK(tidemark_free_all(bad[i], 0) == -EINVAL && ++lost);
-		CHECK(tidemark_describe_device(&d) == -EINVAL && ++lost);
-		CHECK(tidemark_out_of_memory(bad[i], 0, 1, 1) == -EINVAL && ++lost);
-		CHECK(tidemark_report_cb(bad[i], 64, 1, &cores) == -EINVAL && ++lost);
-	}
-	CHECK_EQ(tidemark_lost(), lost);
-	struct tdm_ledger *ledger = own_ledger();
-	CHECK_EQ(tdm_ledger_header(ledger)->lost[TDM_LOSS_INVALID], lost);
-	CHECK_EQ(tdm_ledger_device_count(ledger), 1);
-	CHECK_EQ(tdm_ledger_device(ledger, 0)->number, INT32_MAX);
-	tdm_ledger_close(ledger);
 }
 
 static void bad_arguments(void)
@@ -230,7 +199,7 @@ static void refused_arguments(void)
 
 static void many_devices(void)
 {
-	static const uint32_t numbers[] = { 0, 127, 128, 129, 1u << 30, INT32_MAX };
+	static const uint32_t numbers[] = { 0, 127, 128, 129, 1u << 31, UINT32_MAX };
 	for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		CHECK(itest_alloc(numbers[i], 0, 1, 64, 1) == 0);
 	for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -557,7 +526,6 @@ int main(int argc, char **argv)
 		{ "bad_frees", bad_frees, NULL },
 		{ "absurd_sizes", absurd_sizes, NULL },
 		{ "totals_at_their_limit", totals_at_their_limit, NULL },
-		{ "device_numbers", device_numbers, NULL },
 		{ "bad_arguments", bad_arguments, NULL },
 		{ "refused_arguments", refused_arguments, NULL },
 		{ "many_devices", many_devices, NULL },

@@ -230,8 +230,6 @@ static void pages_are_taken(void *context)
 
 static void full_after_burst(void)
 {
-	if (itest_emulated())
-		itest_skip("the emulator gives no pages back (MADV_REMOVE)");
 	get_namespace();
 	mount_small("size=8m");
 	for (uint64_t left = 0; left < (1 << 20); left += 100 << 10)

@@ -314,32 +314,7 @@ static int exits(int, char **)
 	exit(5);
 }
 
-/* A request that is refused for want of memory, while another thread is about to release what it would need. */
-static int refused_meanwhile(int, char **)
-{
-	static standin_buffer *first;
-	const uint64_t most = UINT64_C(11) << 30;
-	standin_mesh *mesh = standin_open("n300", 1, 1, 32768, 0);
-	first = standin_allocate(mesh, STANDIN_DRAM, most, 2048, nullptr);
-	standin_when_asked([](const void *) {
-		if (standin_buffer *released = first) {
-			first = nullptr;
-			std::thread(standin_release, released).join();
-		}
-	});
-	try {
-		standin_allocate(mesh, STANDIN_DRAM, most, 2048, nullptr);
-	} catch (const std::runtime_error &error) {
-		printf("refused: %s\n", error.what());
-	}
-	standin_when_asked(nullptr);
-	let_look();
-	end(mesh);
-	return 0;
-}
-
 const program fault_programs[] = {
-	{ "refused_meanwhile", refused_meanwhile },
 	{ "leaves", leaves },
 	{ "exits", exits },
 	{ "busy", busy },

@@ -192,75 +192,6 @@ static int small(int count, char **arguments)
 	return show_and_end(mesh, buffers, 1);
 }
 
-/* Prints where a per-core buffer is: a line for each core. */
-static void show_per_core(const standin_buffer *buffer, unsigned number, unsigned chip, const standin_cores &cores)
-{
-	standin_facts f;
-	standin_look(buffer, &f);
-	for (unsigned y = cores.y0; y <= cores.y1; y++)
-		for (unsigned x = cores.x0; x <= cores.x1; x++)
-			printf("core buffer=%u device=%u x=%u y=%u address=%llu taken=%llu cores=%u\n", number, chip, x,
-				y, (unsigned long long)standin_core_address(buffer, x, y), (unsigned long long)f.taken,
-				f.cores);
-}
-
-/* The hybrid allocator mode: lockstep buffers with pages smaller than the alignment, and per-core buffers, of which two
- * have one address and one has different ones. With "fail", a per-core buffer finds no room on its second core; with
- * "wrap", one is placed outside L1. */
-static int hybrid(int count, char **arguments)
-{
-	static const standin_cores one = { 0, 0, 0, 0 }, other = { 1, 0, 1, 0 }, square = { 0, 0, 1, 1 };
-	standin_mesh *mesh = standin_open("p150", 1, 2, 0, 0);
-	std::vector<standin_buffer *> lockstep, per_core;
-	lockstep.push_back(standin_allocate(mesh, STANDIN_L1, 64 * 16, 16, &one));
-	lockstep.push_back(standin_allocate(mesh, STANDIN_L1, 130000, 1000, nullptr));
-	lockstep.push_back(standin_allocate(mesh, STANDIN_DRAM, 130000, 1000, nullptr));
-	per_core.push_back(standin_allocate_per_core(mesh, 0, 2000, 1000, &one));
-	per_core.push_back(standin_allocate_per_core(mesh, 0, 2000, 1000, &other));
-	per_core.push_back(standin_allocate_per_core(mesh, 1, 2000, 1000, &other));
-	standin_release(per_core[1]); /* leaves the one at the same address on another core */
-	per_core[1] = standin_allocate_per_core(mesh, 0, 4000, 1000, &square);
-	lockstep.push_back(standin_allocate(mesh, STANDIN_L1, 130000, 16, nullptr));
-	show_per_core(per_core[0], 0, 0, one);
-	show_per_core(per_core[1], 1, 0, square);
-	show_per_core(per_core[2], 2, 1, other);
-	if (count > 0 && strcmp(arguments[0], "wrap") == 0) {
-		standin_wrap_next();
-		per_core.push_back(standin_allocate_per_core(mesh, 0, 2000, 1000, &square));
-	} else if (count > 0) {
-		try {
-			per_core.push_back(standin_allocate_per_core(mesh, 0, 1400000, 1000, &one));
-			per_core.push_back(standin_allocate_per_core(mesh, 0, 2800000, 1000, &square));
-		} catch (const std::runtime_error &error) {
-			printf("refused\n");
-		}
-	}
-	for (standin_buffer *buffer : lockstep)
-		show(buffer, 0, 2);
-	show_statistics(mesh);
-	let_look();
-	release(per_core);
-	release(lockstep);
-	end(mesh);
-	return 0;
-}
-
-/* Two environments, whose chips have the same numbers. */
-static int two_worlds(int, char **)
-{
-	standin_mesh *first = standin_open("n300", 1, 1, 32768, 0), *second = standin_open("p150", 1, 1, 32768, 0);
-	standin_buffer *small = standin_allocate(first, STANDIN_DRAM, 12 * 2048, 2048, nullptr),
-		       *large = standin_allocate(second, STANDIN_DRAM, 8 * 4096, 4096, nullptr);
-	let_look();
-	standin_release(small);
-	standin_release(large);
-	for (standin_mesh *mesh : { first, second }) {
-		standin_close(mesh);
-		standin_drop_mesh(mesh);
-	}
-	return 0;
-}
-
 /* Opens a mesh and does nothing with it; or closes it with buffers that nobody has released. */
 static int idle(int count, char **arguments)
 {
@@ -269,8 +200,6 @@ static int idle(int count, char **arguments)
 	std::vector<standin_buffer *> left;
 	for (unsigned i = 0; i < 3 && count > 1; i++)
 		left.push_back(standin_allocate(mesh, STANDIN_DRAM, 4096, 2048, nullptr));
-	if (count > 2)
-		standin_override(mesh);
 	if (closes)
 		standin_close(mesh);
 	let_look();
@@ -358,8 +287,6 @@ const program life_programs[] = {
 	{ "programs", programs },
 	{ "many", many },
 	{ "small", small },
-	{ "hybrid", hybrid },
-	{ "two_worlds", two_worlds },
 	{ "idle", idle },
 	{ "pins", pins },
 	{ "loop", loop },

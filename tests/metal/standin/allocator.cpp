@@ -2,7 +2,6 @@
 #include "standin.h"
 #include "runtime.hpp"
 
-#include <cstdlib>
 #include <stdexcept>
 
 namespace tt::tt_metal
@@ -56,22 +55,6 @@ Address Banks::take(Address asked, Address per_bank, uint32_t shares, bool is_bo
 	return address;
 }
 
-void Banks::take_at(Address address, Address per_bank)
-{
-	Address need = round_up(per_bank, alignment), end = address + need;
-	auto hole = std::prev(holes.upper_bound(address));
-	Address start = hole->first, last = start + hole->second;
-	if (end > last)
-		throw std::runtime_error("Failed to mirror allocation");
-	holes.erase(hole);
-	if (address > start)
-		holes[start] = address - start;
-	if (last > end)
-		holes[end] = last - end;
-	blocks[address] = need;
-	allocated += need;
-}
-
 void Banks::give(Address address)
 {
 	auto block = blocks.find(address);
@@ -101,15 +84,7 @@ void Banks::give_all()
 		holes[base] = size;
 }
 
-static bool wraps_next;
-
-static bool wants_hybrid()
-{
-	const char *mode = getenv("TT_METAL_ALLOCATOR_MODE_HYBRID");
-	return mode != nullptr && mode[0] == '1';
-}
-
-AllocatorImpl::AllocatorImpl(const AllocatorConfig &config) : card_(config), is_hybrid_(wants_hybrid())
+AllocatorImpl::AllocatorImpl(const AllocatorConfig &config) : card_(config)
 {
 	const AllocatorConfig &c = card_;
 	Address trace = c.trace_region == 0 ? 0 : round_up((c.trace_region + c.dram_banks - 1) / c.dram_banks, 8192);
@@ -143,23 +118,7 @@ Address AllocatorImpl::allocate_buffer(Buffer *buffer)
 		throw std::runtime_error("Unsupported buffer type!");
 	if (buffer->kind_ == BufferType::L1_SMALL && !buffer->num_cores())
 		throw std::runtime_error("L1_SMALL buffers have to be sharded");
-	bool is_padded = is_hybrid_ && buffer->kind_ == BufferType::L1;
-	Address per_bank = is_padded ? buffer->padded_per_bank() : buffer->true_per_bank();
-	if (buffer->is_per_core_) {
-		std::optional<Address> first;
-		for (const CoreRange &range : buffer->shards_->shards.grid.list)
-			for (size_t y = range.start_coord.y; y <= range.end_coord.y; y++)
-				for (size_t x = range.start_coord.x; x <= range.end_coord.x; x++) {
-					Address at = wraps_next ? (Address)0 - per_bank
-								: core_of({ x, y }).take(per_bank, per_bank, 1, true);
-					buffer->places_[{ x, y }] = at;
-					first = first.value_or(at);
-				}
-		wraps_next = false;
-		known_.insert(buffer);
-		return *first;
-	}
-	Address address = to->take(buffer->bytes_, per_bank, buffer->cores(), buffer->is_low_first_);
+	Address address = to->take(buffer->bytes_, buffer->true_per_bank(), buffer->cores(), buffer->is_low_first_);
 	known_.insert(buffer);
 	return address;
 }
@@ -167,32 +126,9 @@ Address AllocatorImpl::allocate_buffer(Buffer *buffer)
 void AllocatorImpl::deallocate_buffer(Buffer *buffer)
 {
 	std::lock_guard lock(mutex_);
-	for (const auto &place : buffer->places_)
-		core_of(place.first).give(place.second);
-	if (Banks *from = banks_of(buffer->kind_); from && !buffer->is_per_core_)
+	if (Banks *from = banks_of(buffer->kind_))
 		from->give(buffer->place_);
 	known_.erase(buffer);
-}
-
-void AllocatorImpl::mirror_lockstep_allocation(Address address, Address size)
-{
-	std::lock_guard lock(mutex_);
-	banks_of(BufferType::L1)->take_at(address, size);
-}
-
-void AllocatorImpl::unmirror_lockstep_allocation(Address address)
-{
-	std::lock_guard lock(mutex_);
-	banks_of(BufferType::L1)->give(address);
-}
-
-Banks &AllocatorImpl::core_of(const CoreCoord &core) const
-{
-	const Banks *l1 = banks_of(BufferType::L1);
-	auto &list = of_core_[{ core.x, core.y }];
-	if (!list)
-		list = std::make_unique<Banks>(BufferType::L1, 1, l1->base, l1->size, l1->alignment);
-	return *list;
 }
 
 void AllocatorImpl::deallocate_buffers()
@@ -202,16 +138,6 @@ void AllocatorImpl::deallocate_buffers()
 		if (banks_of)
 			banks_of->give_all();
 }
-
-#if SINCE(100)
-void AllocatorImpl::override_state(const AllocatorState &)
-{
-	std::lock_guard lock(mutex_);
-	for (auto &banks_of : banks_)
-		if (banks_of)
-			banks_of->give_all();
-}
-#endif
 
 void AllocatorImpl::clear()
 {
@@ -337,11 +263,6 @@ void Allocator::deallocate_buffers()
 }
 #endif
 } // namespace tt::tt_metal
-
-void standin_wrap_next()
-{
-	tt::tt_metal::wraps_next = true;
-}
 
 void standin_when_asked(void (*call)(const void *allocator))
 {

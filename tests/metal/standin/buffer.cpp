@@ -10,11 +10,10 @@ static bool is_bottom_up(BufferType type)
 	return type == BufferType::DRAM || type == BufferType::TRACE;
 }
 
-Buffer::Buffer(IDevice *device, Address size, Address page_size, BufferType type, const CoreRangeSet *shards,
-	bool is_owner, bool is_per_core)
+Buffer::Buffer(
+	IDevice *device, Address size, Address page_size, BufferType type, const CoreRangeSet *shards, bool is_owner)
     : on_(device), bytes_(size), kind_(type), layout_(shards ? SHARDED : INTERLEAVED),
-      is_low_first_(is_bottom_up(type)), is_owner_(is_owner), memory_(device->real_allocator()), page_bytes_(page_size),
-      is_per_core_(is_per_core)
+      is_low_first_(is_bottom_up(type)), is_owner_(is_owner), memory_(device->real_allocator()), page_bytes_(page_size)
 {
 	if (shards)
 		shards_ = ShardSpecBuffer{ { *shards, { 32, 32 }, 0 }, { 32, 32 }, { 1, 1 } };
@@ -27,9 +26,9 @@ Buffer::~Buffer()
 }
 
 std::shared_ptr<Buffer> Buffer::create(
-	IDevice *device, Address size, Address page_size, BufferType type, const CoreRangeSet *shards, bool is_per_core)
+	IDevice *device, Address size, Address page_size, BufferType type, const CoreRangeSet *shards)
 {
-	auto buffer = std::make_shared<Buffer>(device, size, page_size, type, shards, true, is_per_core);
+	auto buffer = std::make_shared<Buffer>(device, size, page_size, type, shards, true);
 	buffer->allocate_impl();
 	return buffer;
 }
@@ -93,18 +92,8 @@ Address Buffer::true_per_bank() const
 	return (pages + shares - 1) / shares * true_page();
 }
 
-Address Buffer::padded_per_bank() const
-{
-	Address step = memory_->config().alignment, page = true_page();
-	return page == 0 ? 0 : true_per_bank() / page * ((page + step - 1) / step * step);
-}
-
 Address Buffer::taken() const
 {
-	if (is_per_core_) {
-		const auto &place = *places_.begin();
-		return memory_->core_of(place.first).blocks.at(place.second);
-	}
 	const Banks *in = memory_->banks_of(kind_);
 	auto block = in->blocks.find(place_);
 	return block != in->blocks.end() ? block->second : 0;
@@ -176,21 +165,6 @@ const std::optional<BufferDistributionSpec> &Buffer::buffer_distribution_spec() 
 }
 #endif
 
-#if SINCE(100)
-namespace experimental::per_core_allocation
-{
-bool is_per_core_allocation(const Buffer &buffer)
-{
-	return SAID(bool, buffer.is_per_core());
-}
-
-const CoreAddresses &get_per_core_addresses(const Buffer &buffer)
-{
-	return *SAID_AT(const CoreAddresses *, &buffer.core_addresses());
-}
-} // namespace experimental::per_core_allocation
-#endif
-
 #if SINCE(66)
 Allocator *Buffer::allocator() const
 {
@@ -203,12 +177,8 @@ namespace distributed
 MeshBuffer::MeshBuffer(MeshDevice *on, Address size, Address page_size, BufferType type, const CoreRangeSet *shards)
     : mesh(on->weak_from_this()), backing(Buffer::create(on, size, page_size, type, shards))
 {
-	for (Device *chip : on->chips()) {
+	for (Device *chip : on->chips())
 		buffers.push_back(Buffer::create(*backing, chip));
-		if (type == BufferType::L1 && chip->real_allocator()->is_hybrid())
-			chip->real_allocator()->mirror_lockstep_allocation(
-				backing->address(), backing->true_per_bank());
-	}
 #if SINCE(100)
 	Inspector::mesh_buffer_allocated(this);
 #endif
@@ -224,14 +194,8 @@ void MeshBuffer::deallocate()
 #if SINCE(100)
 	Inspector::mesh_buffer_deallocated(this);
 #endif
-	auto on = mesh.lock();
-	if (backing && !on)
+	if (backing && mesh.expired())
 		backing->mark_as_deallocated();
-	if (backing && on && backing->buffer_type() == BufferType::L1)
-		for (Device *chip : on->chips())
-			if (chip->real_allocator() && chip->real_allocator()->is_hybrid())
-				chip->real_allocator()->unmirror_lockstep_allocation(backing->address());
-	on.reset();
 	backing.reset();
 	buffers.clear();
 }

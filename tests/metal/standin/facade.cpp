@@ -103,19 +103,6 @@ struct standin_buffer *standin_allocate_bare(
 	return new standin_buffer{ nullptr, Buffer::create(device, size, page_size, (BufferType)type, nullptr) };
 }
 
-struct standin_buffer *standin_allocate_per_core(
-	struct standin_mesh *mesh, unsigned chip, uint64_t size, uint64_t page_size, const struct standin_cores *shards)
-{
-	IDevice *device = mesh->mesh->inner->devices.at(chip).get();
-	CoreRangeSet set = set_of(shards);
-	return new standin_buffer{ nullptr, Buffer::create(device, size, page_size, BufferType::L1, &set, true) };
-}
-
-uint64_t standin_core_address(const struct standin_buffer *buffer, unsigned x, unsigned y)
-{
-	return buffer->buffer()->core_addresses().at({ x, y });
-}
-
 void standin_release(struct standin_buffer *buffer)
 {
 	delete buffer;
@@ -135,13 +122,6 @@ void standin_statistics(struct standin_mesh *mesh, int type, uint64_t figures[4]
 	figures[1] = said.allocated;
 	figures[2] = said.free;
 	figures[3] = said.largest;
-}
-
-void standin_override([[maybe_unused]] struct standin_mesh *mesh)
-{
-#if SINCE(100)
-	mesh->mesh->real_allocator()->override_state(AllocatorState());
-#endif
 }
 
 struct standin_program *standin_new_program(struct standin_mesh *mesh, const char *operation)

@@ -32,7 +32,6 @@ class Banks
       public:
 	Banks(BufferType of, uint32_t count, Address start, Address room, uint32_t step);
 	Address take(Address asked, Address per_bank, uint32_t shares, bool is_low_first);
-	void take_at(Address address, Address per_bank);
 	void give(Address address);
 	void give_all();
 
@@ -62,13 +61,6 @@ class Allocator
 };
 #endif
 
-#if SINCE(100)
-/* What is allocated, without owners: here never anything. */
-class AllocatorState
-{
-};
-#endif
-
 class AllocatorImpl
 {
       public:
@@ -77,18 +69,7 @@ class AllocatorImpl
 	Address allocate_buffer(Buffer *buffer);
 	void deallocate_buffer(Buffer *buffer);
 	void deallocate_buffers();
-#if SINCE(100)
-	void override_state(const AllocatorState &state);
-#endif
 	void clear();
-	/* In the hybrid mode: a chip's copies of the mesh's lockstep buffers in L1. */
-	bool is_hybrid() const
-	{
-		return is_hybrid_;
-	}
-	void mirror_lockstep_allocation(Address address, Address size);
-	void unmirror_lockstep_allocation(Address address);
-	Banks &core_of(const CoreCoord &core) const; /* ours */
 	uint32_t get_num_banks(const BufferType &type) const;
 	Address get_bank_size(const BufferType &type) const;
 	Address get_base_allocator_addr(const HalMemType &type) const;
@@ -124,8 +105,6 @@ class AllocatorImpl
 	std::unique_ptr<Banks> banks_[BUFFER_TYPES];
 	std::unordered_set<Buffer *> known_;
 	uint32_t traces_ = 0;
-	bool is_hybrid_;
-	mutable std::map<std::pair<size_t, size_t>, std::unique_ptr<Banks>> of_core_;
 #if SINCE(66)
 	std::unique_ptr<Allocator> seen_;
 #endif
@@ -159,20 +138,6 @@ struct BufferDistributionSpec {
 	size_t more[8];
 };
 
-struct CoreHash {
-	size_t operator()(const CoreCoord &core) const
-	{
-		return core.x * 31 + core.y;
-	}
-};
-struct SameCore {
-	bool operator()(const CoreCoord &a, const CoreCoord &b) const
-	{
-		return a.x == b.x && a.y == b.y;
-	}
-};
-using CoreAddresses = std::unordered_map<CoreCoord, Address, CoreHash, SameCore>;
-
 class Buffer final
 #if SINCE(64)
     : public std::enable_shared_from_this<Buffer>
@@ -180,10 +145,10 @@ class Buffer final
 {
       public:
 	Buffer(IDevice *device, Address size, Address page_size, BufferType type, const CoreRangeSet *shards,
-		bool is_owner, bool is_per_core = false);
+		bool is_owner);
 	~Buffer();
-	static std::shared_ptr<Buffer> create(IDevice *device, Address size, Address page_size, BufferType type,
-		const CoreRangeSet *shards, bool is_per_core = false);
+	static std::shared_ptr<Buffer> create(
+		IDevice *device, Address size, Address page_size, BufferType type, const CoreRangeSet *shards);
 	static std::shared_ptr<Buffer> create(const Buffer &backing, IDevice *device); /* at the same address */
 
 	uint32_t address() const;
@@ -228,23 +193,14 @@ class Buffer final
 		return on_;
 	}
 	void mark_as_deallocated();
-	bool is_per_core() const /* ours, like the next */
-	{
-		return is_per_core_;
-	}
-	const CoreAddresses &core_addresses() const
-	{
-		return places_;
-	}
-	Address true_per_bank() const;
 
       private:
 	friend class AllocatorImpl;
 	void allocate_impl();
 	void deallocate_impl();
 	Address true_page() const;
-	Address padded_per_bank() const; /* in the hybrid mode */
-	uint32_t cores() const;          /* of its shards, or the banks */
+	Address true_per_bank() const;
+	uint32_t cores() const; /* of its shards, or the banks */
 
 	IDevice *const on_;
 	const Address bytes_;
@@ -260,17 +216,7 @@ class Buffer final
 #if SINCE(64)
 	std::optional<BufferDistributionSpec> distribution_;
 #endif
-	const bool is_per_core_;
-	CoreAddresses places_;
 };
-
-#if SINCE(100)
-namespace experimental::per_core_allocation
-{
-bool is_per_core_allocation(const Buffer &buffer);
-const CoreAddresses &get_per_core_addresses(const Buffer &buffer);
-} // namespace experimental::per_core_allocation
-#endif
 } // namespace tt::tt_metal
 
 #endif

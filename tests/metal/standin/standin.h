@@ -44,18 +44,10 @@ struct standin_buffer *standin_allocate(
 	struct standin_mesh *mesh, int type, uint64_t size, uint64_t page_size, const struct standin_cores *shards);
 struct standin_buffer *standin_allocate_bare(
 	struct standin_mesh *mesh, unsigned chip, int type, uint64_t size, uint64_t page_size);
-/* A per-core buffer of the hybrid allocator mode, on one chip. */
-struct standin_buffer *standin_allocate_per_core(struct standin_mesh *mesh, unsigned chip, uint64_t size,
-	uint64_t page_size, const struct standin_cores *shards);
-/* The next per-core buffer gets the address that the runtime computes where its arithmetic wraps. */
-void standin_wrap_next(void);
-uint64_t standin_core_address(const struct standin_buffer *buffer, unsigned x, unsigned y);
 void standin_release(struct standin_buffer *buffer);
 void standin_look(const struct standin_buffer *buffer, struct standin_facts *facts);
 /* Per bank: all, allocated, free, the largest free block; of the mesh's own allocator. */
 void standin_statistics(struct standin_mesh *mesh, int type, uint64_t figures[4]);
-/* Replaces all that the mesh's allocator has by nothing; only today. */
-void standin_override(struct standin_mesh *mesh);
 /* Called with each allocator that is asked for its statistics; NULL: nothing is. */
 void standin_when_asked(void (*call)(const void *allocator));
 

@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -272,39 +271,13 @@ static void knows_characters_of_utf8(void **state)
 		{ "\xe2\x9c", 0, 0 }, /* cut */
 		{ "\xe2x\x93", 0, 0 },
 	};
-	char wanted[TDM_UTF8_MAX + 1];
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		assert_int_equal(tdm_str_utf8(cases[i].text, TDM_UTF8_MAX), cases[i].bytes);
-		struct tdm_glyph glyph = tdm_str_glyph(cases[i].text, TDM_UTF8_MAX);
-		assert_int_equal(glyph.bytes, cases[i].printable != 0 ? cases[i].printable : 1);
-		assert_int_equal(glyph.ch == '?', cases[i].printable == 0);
-		snprintf(
-			wanted, sizeof wanted, "%.*s", (int)glyph.bytes, cases[i].printable != 0 ? cases[i].text : "?");
-		assert_string_equal(glyph.text, wanted);
+		assert_int_equal(tdm_str_printable(cases[i].text, TDM_UTF8_MAX), cases[i].printable);
 		if (cases[i].bytes != 0)
 			assert_int_equal(tdm_str_utf8(cases[i].text, cases[i].bytes - 1), 0);
 	}
-}
-
-static void characters_that_turn_text_are_escapes(void **state)
-{
-	static const char *const cases[][2] = { { "\u061c", "\\u061c" }, { "\u200e", "\\u200e" },
-		{ "\u200f", "\\u200f" }, { "\u202a", "\\u202a" }, { "\u202e", "\\u202e" }, { "\u2066", "\\u2066" },
-		{ "\u2069", "\\u2069" }, { "\u061b", "\u061b" }, { "\u2029", "\u2029" }, { "\u202f", "\u202f" },
-		{ "\u2065", "\u2065" }, { "\u206a", "\u206a" }, { "\u05d0", "\u05d0" } };
-	char text[16];
-	(void)state;
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct tdm_glyph glyph = tdm_str_glyph(cases[i][0], TDM_UTF8_MAX);
-		assert_string_equal(glyph.text, cases[i][1]);
-		assert_int_equal(glyph.len, strlen(cases[i][1]));
-		assert_int_equal(glyph.bytes, strlen(cases[i][0]));
-		assert_int_equal(glyph.ch == 0, glyph.len == 6);
-	}
-	assert_string_equal(tdm_str_shown(tdm_str_of("a\u202eb"), text, sizeof text), "a\\u202eb");
-	assert_string_equal(tdm_str_shown(tdm_str_of("a\u202eb"), text, 9), "a\\u202eb");
-	assert_string_equal(tdm_str_shown(tdm_str_of("a\u202eb"), text, 8), "a...");
 }
 
 int main(void)
@@ -316,7 +289,6 @@ int main(void)
 		cmocka_unit_test(numbers_are_whole_decimal_and_fit_64_bits),
 		cmocka_unit_test(hashes_differ_for_texts_that_differ_a_little),
 		cmocka_unit_test(shown_text_is_printable_and_fits),
-		cmocka_unit_test(characters_that_turn_text_are_escapes),
 		cmocka_unit_test(a_buffer_grows_and_stays_terminated),
 		cmocka_unit_test(a_printed_text_of_any_length_arrives_whole),
 		cmocka_unit_test(every_error_has_its_own_code_and_text),

@@ -412,58 +412,6 @@ static void a_bank_is_coloured_by_what_is_largest(void **context)
 	tdm_state_free(state);
 }
 
-/* Two per-core buffers with one address on different cores, and one with an address on each core. */
-static void per_core_buffers_are_on_their_cores_only(void **context)
-{
-	(void)context;
-	static const struct tdm_core_range first = { 0, 0, 0, 0 }, second = { 1, 0, 1, 0 }, both = { 0, 0, 1, 0 };
-	static const uint64_t addresses[] = { 1400000, 1300000 };
-	struct tdm_state *state = one_process();
-	struct tdm_device_map map;
-	uint64_t address = 1500000 - 2048;
-	describe_device(state, 0, &n150);
-	put(state, 0, TDM_KIND_L1, 1200000, 4096, 64);
-	for (uint64_t id = 1; id <= 3; id++) {
-		struct tdm_event event = alloc_of(0, 0, TDM_KIND_L1, 9000 + id, 1);
-		event.flags = TDM_EVENT_PER_CORE;
-		event.address = id == 3 ? addresses[0] : 1450000;
-		event.bytes_per_bank = 1000 * id;
-		event.banks = event.cores = id == 3 ? 2 : 1;
-		event.ranges = id == 1 ? &first : id == 2 ? &second : &both;
-		event.range_count = 1;
-		event.core_addresses = id == 3 ? addresses : &event.address;
-		event.core_address_count = event.cores;
-		assert_true(tdm_event_is_valid(&event));
-		apply(&state->fold, event);
-	}
-	const struct tdm_picture *picture = map_of(state, &map);
-	const struct tdm_region_map *l1 = &map.regions[TDM_KIND_L1];
-	assert_int_equal(l1->span_count, 1);
-	assert_int_equal(l1->per_core, 3);
-	assert_int_equal(l1->per_core_bytes, 1000 + 2000 + 2 * 3000);
-	assert_int_equal(l1->overlaps, 0);
-	assert_int_equal(map.l1.lowest, 1200000);
-	assert_int_equal(map.cores.cores[0].total, 4096 + 1000 + 3000);
-	assert_int_equal(map.cores.cores[1].total, 4096 + 2000 + 3000);
-	assert_int_equal(map.cores.cores[2].total, 4096);
-	assert_int_equal(map.cores.somewhere_buffers, 0);
-	tdm_device_map_done(&map);
-
-	const struct tdm_core core = { 1, 0 };
-	tdm_device_map_init_core(&map, picture, 0, TDM_INDEX_NONE, &core);
-	l1 = &map.regions[TDM_KIND_L1];
-	assert_true(region_map_is_valid(l1));
-	assert_int_equal(l1->span_count, 3);
-	assert_int_equal(l1->spans[1].address, addresses[1]);
-	assert_int_equal(l1->spans[2].address, 1450000);
-	assert_int_equal(l1->used_bytes, 4096 + 2000 + 3000);
-	const struct tdm_buffer *last = l1->spans[1].buffer;
-	assert_true(tdm_buffer_is_on(picture, last, 0, 0, &address));
-	assert_int_equal(address, addresses[0]);
-	assert_false(tdm_buffer_is_on(picture, last, 0, 1, &address));
-	end(&map, state);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -476,7 +424,6 @@ int main(void)
 		cmocka_unit_test(kept_programs_do_not_clash),
 		cmocka_unit_test(absurd_grids_are_the_models),
 		cmocka_unit_test(several_processes_and_ended_ones),
-		cmocka_unit_test(per_core_buffers_are_on_their_cores_only),
 		cmocka_unit_test(a_bank_is_coloured_by_what_is_largest),
 	};
 	return cmocka_run_group_tests_name("device_map", tests, NULL, NULL);

@@ -310,16 +310,17 @@ static void a_line_says_what_is_wrong_and_where(void **state)
 	assert_refused(DEVICE, "alloc a 5 top", TDM_ESYNTAX, 1, "expected 'buffer', 'free' or 'stats', got 'alloc'");
 	assert_refused(DEVICE, "shrink 5", TDM_ESYNTAX, 1, "expected 'buffer', 'free' or 'stats', got 'shrink'");
 	assert_refused(DEVICE, "buffer a cb size=5", TDM_ESYNTAX, 10, "expected dram, l1, l1_small or trace, got 'cb'");
-	assert_refused(DEVICE, "buffer a l1 5", TDM_ESYNTAX, 13,
-		"expected size=, page=, cores= or another field, 'bottom' or 'top', got '5'");
+	assert_refused(
+		DEVICE, "buffer a l1 5", TDM_ESYNTAX, 13, "expected size=, page=, cores=, 'bottom' or 'top', got '5'");
 	assert_refused(DEVICE, "buffer a l1 Size=5", TDM_ESYNTAX, 13,
-		"expected size=, page=, cores= or another field, 'bottom' or 'top', got 'Size=5'");
+		"expected size=, page=, cores=, 'bottom' or 'top', got 'Size=5'");
 	assert_refused(DEVICE, "buffer a l1 size=5x", TDM_ESYNTAX, 18, "expected a number after '=', got '5x'");
 	assert_refused(DEVICE, "buffer a l1 size=5 cores=0", TDM_ESYNTAX, 20,
 		"expected a number of cores from 1 on, got 'cores=0'");
 	assert_refused(DEVICE, "buffer a l1 size=5 cores=4294967296", TDM_ESYNTAX, 20,
 		"expected a number of cores from 1 on, got 'cores=4294967296'");
-	assert_refused(DEVICE, "buffer a l1 size=5 size=5", TDM_ESYNTAX, 20, "expected every field once, got 'size=5'");
+	assert_refused(DEVICE, "buffer a l1 size=5 size=5", TDM_ESYNTAX, 20,
+		"expected size=, page= and cores= once each, got 'size=5'");
 	assert_refused(DEVICE, "buffer a l1 top size=5", TDM_ESYNTAX, 13, "expected size=BYTES, got 'top'");
 	assert_refused(
 		DEVICE, "buffer a l1 size=5 top page=5", TDM_ESYNTAX, 24, "expected the end of the line, got 'page=5'");

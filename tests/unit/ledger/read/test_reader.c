@@ -224,46 +224,6 @@ static void texts_stacks_modules_and_phases(void **state)
 	builder_done(&b);
 }
 
-/* The addresses of a per-core buffer refer to a list of ranges, which must have as many cores. */
-static void addresses_on_cores(void **state)
-{
-	static const uint16_t ranges[] = { 0, 0, 1, 1, 5, 5, 5, 5 };
-	struct builder b;
-	uint32_t count;
-	(void)state;
-	builder_sample(&b);
-	uint32_t good = builder_blob(&b, TDM_BLOB_RANGES, ranges, sizeof ranges);
-	uint32_t text = builder_text(&b, "no ranges");
-	const uint64_t words[] = { good, 10, 20, 30, 40, 50, 60 };
-	const uint64_t of_text[] = { text, 10, 20, 30, 40, 50 },
-		       far[] = { UINT64_C(1) << 32 | good, 10, 20, 30, 40, 50 };
-	uint32_t right = builder_blob(&b, TDM_BLOB_ADDRESSES, words, 6 * sizeof *words);
-	uint32_t wrong[] = {
-		builder_blob(&b, TDM_BLOB_ADDRESSES, words, 5 * sizeof *words),
-		builder_blob(&b, TDM_BLOB_ADDRESSES, words, 7 * sizeof *words),
-		builder_blob(&b, TDM_BLOB_ADDRESSES, of_text, sizeof of_text),
-		builder_blob(&b, TDM_BLOB_ADDRESSES, far, sizeof far),
-		builder_blob(&b, TDM_BLOB_ADDRESSES, words, 8),
-	};
-	struct tdm_ledger *ledger = open_good(&b);
-	const uint64_t *addresses = tdm_ledger_addresses(ledger, right, &count);
-	assert_int_equal(count, 5);
-	assert_memory_equal(addresses, words + 1, 5 * sizeof *addresses);
-	assert_non_null(tdm_ledger_ranges(ledger, right, &count));
-	assert_int_equal(count, 2);
-	assert_int_equal(tdm_ledger_refused(ledger), 0);
-	assert_null(tdm_ledger_addresses(ledger, good, &count));
-	assert_null(tdm_ledger_addresses(ledger, 0, &count));
-	assert_int_equal(tdm_ledger_refused(ledger), 0);
-	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		assert_null(tdm_ledger_addresses(ledger, wrong[i], &count));
-		assert_int_equal(count, 0);
-	}
-	assert_true(tdm_ledger_refused(ledger) >= 4);
-	tdm_ledger_close(ledger);
-	builder_done(&b);
-}
-
 static void blobs_over_several_segments(void **state)
 {
 	enum { TEXTS = 2000 };
@@ -516,7 +476,6 @@ int main(void)
 		cmocka_unit_test(an_unfinished_call_is_not_seen),
 		cmocka_unit_test(events_in_order_and_counted_when_gone),
 		cmocka_unit_test(texts_stacks_modules_and_phases),
-		cmocka_unit_test(addresses_on_cores),
 		cmocka_unit_test(blobs_over_several_segments),
 		cmocka_unit_test(clocks),
 		cmocka_unit_test(clashes_are_checked),

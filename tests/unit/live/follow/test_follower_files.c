@@ -292,60 +292,6 @@ static void too_many_files(void **state)
 	builder_done(&b);
 }
 
-static uint64_t late_of(uint32_t uid)
-{
-	const struct tdm_fair *late = tdm_follower_late(f.follower);
-	for (size_t i = 0; i < late->count; i++)
-		if (late->users[i].uid == uid)
-			return late->users[i].left;
-	return 0;
-}
-
-/* Another user's ledgers wait for their turn when they have used up their time, and are forgotten when they have used
- * up their memory. The reader's own are always read. */
-static void others_have_a_budget(void **state)
-{
-	enum { OWN = 3, OTHERS = 10, FIT = 4, EACH = 16384 };
-	struct builder b;
-	(void)state;
-	if (geteuid() != 0)
-		skip();
-	begin(&b);
-	for (int i = 0; i < OWN + OTHERS; i++) {
-		write_ledger(&b, 900 + i);
-		if (i < OTHERS)
-			assert_int_equal(chown(path_of(900 + i), NOBODY, NOBODY), 0);
-	}
-	follow_init(&f, (struct tdm_follow_options){ .dir = dir, .owner_ns = 1 }, 0);
-	for (size_t look = 1; look <= OTHERS; look++) {
-		follow_look(&f);
-		assert_int_equal(f.fold.count, OWN + look);
-		assert_int_equal(late_of(NOBODY), OTHERS - look);
-		assert_int_equal(late_of(0), 0);
-	}
-	follow_done(&f);
-	/* A ledger with a device takes 16 KiB. */
-	follow_init(&f, (struct tdm_follow_options){ .dir = dir, .owner_bytes = FIT * EACH }, 0);
-	for (int look = 0; look < 2; look++) {
-		follow_look(&f);
-		assert_int_equal(f.fold.count, OWN + FIT);
-		assert_int_equal(late_of(NOBODY), OTHERS - FIT);
-	}
-	/* Once some are gone, there is room for others. */
-	for (int i = 0, gone = 0; i < OTHERS && gone < 2; i++)
-		if (process_of(900 + i) != NULL) {
-			unlink(path_of(900 + i));
-			gone++;
-		}
-	follow_look(&f);
-	assert_int_equal(f.fold.count, OWN + FIT);
-	assert_int_equal(late_of(NOBODY), OTHERS - FIT - 2);
-	follow_done(&f);
-	for (int i = 0; i < OWN + OTHERS; i++)
-		unlink(path_of(900 + i));
-	builder_done(&b);
-}
-
 /* A process that holds the lock of the ledger that has its pid, or of another one; its owner is that user. */
 static pid_t hold_as(struct builder *b, int pid, unsigned uid)
 {
@@ -493,7 +439,6 @@ int main(void)
 		test(broken_and_mended),
 		test(a_forbidden_one),
 		test(too_many_files),
-		test(others_have_a_budget),
 		test(few_descriptors),
 		test(a_pid_may_be_a_mere_claim),
 	};

@@ -160,54 +160,6 @@ static void test_generations(void **state)
 	world_done(&w);
 }
 
-/* Copies of the library in one process: ledgers that are locked at once are one process, and all of them count. */
-static void test_copies(void **state)
-{
-	(void)state;
-	struct world w;
-	struct builder b;
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
-	int fds[2];
-	world_init(&w);
-	world_card(&w, 0, "n150", WORLD_CHIP);
-	uint64_t device = world_begin_ledger(&b, 0, WORLD_CHIP);
-	world_alloc(&b, device, TDM_KIND_DRAM, 1, 0, 100);
-	builder_header(&b)->lost[TDM_LOSS_SPACE] = 5;
-	builder_device(&b, device)->faults[TDM_KIND_DRAM].double_frees = 2;
-	int pid = w.holders[world_ledger(&w, &b)];
-	world_process(&w, pid, WORLD_START, (int)geteuid());
-	for (int i = 0; i < 2; i++) {
-		char path[192];
-		builder_header(&b)->generation = (uint32_t)i + 1;
-		snprintf(path, sizeof path, "%s/tidemark.%d.%d.%d", w.ledgers, pid, WORLD_START, i + 1);
-		builder_write(&b, path);
-		/* A lock of an open file, which shows no pid. */
-		fds[i] = open(path, O_RDWR | O_CLOEXEC);
-		assert_true(fds[i] >= 0 && fcntl(fds[i], F_OFD_SETLK, &lock) == 0);
-	}
-	builder_done(&b);
-	const struct tdm_picture *pic = world_look_for(&w, &(struct tdm_wish){ .parts = TDM_WISH_BUFFERS });
-	assert_int_equal(pic->process_count, 1);
-	assert_int_equal(pic->processes[0].pid, pid);
-	assert_int_equal(pic->processes[0].life, TDM_LIFE_RUNS);
-	ASSERT_U64(pic->processes[0].lost, 15);
-	ASSERT_U64(pic->processes[0].faults, 6);
-	assert_int_equal(pic->devices[0].process_count, 1);
-	ASSERT_U64(pic->devices[0].kinds[0].used, 600);
-	ASSERT_U64(pic->devices[0].kinds[0].buffers, 3);
-	uint64_t reserved = 0;
-	for (size_t i = 0; i < pic->holding_count; i++)
-		reserved += pic->holdings[i].kinds[0].reserved;
-	ASSERT_U64(reserved, 600);
-	/* One copy is unloaded. */
-	close(fds[1]);
-	pic = world_look_anew(&w);
-	assert_int_equal(pic->processes[0].life, TDM_LIFE_RUNS);
-	ASSERT_U64(pic->devices[0].kinds[0].used, 400);
-	close(fds[0]);
-	world_done(&w);
-}
-
 /* Some ledgers, and nothing else of the machine. */
 static void test_given_ledgers(void **state)
 {
@@ -275,7 +227,6 @@ int main(void)
 		cmocka_unit_test(test_handles),
 		cmocka_unit_test(test_twins),
 		cmocka_unit_test(test_generations),
-		cmocka_unit_test(test_copies),
 		cmocka_unit_test(test_given_ledgers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,14 +8,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "live/join/fold.h"
-
 #include "state_world.h"
 
 #define BYTES(n) ((uint64_t)(n))
 #define UNKNOWN  TDM_BYTES_UNKNOWN
-
-enum { ALICE = 4001, MALLORY = 4002 };
 
 /* A region with slots for these processes, `bytes` of DRAM each. */
 static void put_slots(struct world *w, const int *pids, const uint64_t *bytes, size_t count, uint64_t more)
@@ -71,197 +67,6 @@ static void test_winner_ledgers(void **state)
 	assert_true(dram->peak_is_seen);
 	ASSERT_U64(dram->peak, 3000);
 	ASSERT_U64(pic->devices[0].l1_peak, UNKNOWN);
-	world_done(&w);
-}
-
-/* A program with an empty ledger, which says why. */
-static int put_unseen(struct world *w)
-{
-	struct builder b;
-	world_begin_dram(&b);
-	uint32_t text = builder_text(&b, TDM_REMARK_UNSEEN "this runtime has no AllocatorImpl::allocate_buffer");
-	uint64_t offset = builder_area(&b, sizeof(struct tdm_ledger_notes));
-	struct tdm_ledger_notes *notes = builder_at(&b, offset);
-	builder_header(&b)->notes_offset = offset;
-	notes->remarks[0] = text;
-	notes->remark_count = 1;
-	int pid = w->holders[world_ledger(w, &b)];
-	world_process(w, pid, WORLD_START, (int)geteuid());
-	builder_done(&b);
-	return pid;
-}
-
-/* Buffers that are not seen are no empty memory: the region's figure counts, and without one nothing is known. */
-static void test_unseen(void **state)
-{
-	(void)state;
-	struct world w;
-	world_init(&w);
-	int a = put_unseen(&w);
-	const struct tdm_picture *pic = world_look(&w);
-	assert_string_equal(tdm_picture_unseen(pic, find_pid(pic, a)),
-		"buffers are not seen: this runtime has no AllocatorImpl::allocate_buffer");
-	ASSERT_U64(pic->devices[0].kinds[TDM_KIND_DRAM].used, UNKNOWN);
-	ASSERT_U64(pic->devices[0].kinds[TDM_KIND_DRAM].free, UNKNOWN);
-	ASSERT_U64(pic->devices[0].kinds[TDM_KIND_CB].used, 0); /* these are seen */
-	ASSERT_U64(find_holding(pic, a, 0)->kinds[TDM_KIND_L1].reserved, UNKNOWN);
-	/* Another program's figure is not the device's. */
-	int b = put_ledger(&w, 500);
-	pic = world_look_anew(&w);
-	ASSERT_U64(pic->devices[0].kinds[TDM_KIND_DRAM].used, UNKNOWN);
-	ASSERT_U64(find_holding(pic, b, 0)->kinds[TDM_KIND_DRAM].reserved, 1000);
-	put_slots(&w, (int[]){ a, b }, (uint64_t[]){ 1 << 20, 900 }, 2, 0);
-	pic = world_look_anew(&w);
-	assert_int_equal(pic->devices[0].kinds[TDM_KIND_DRAM].used_from, TDM_FROM_METAL_SHM);
-	ASSERT_U64(pic->devices[0].kinds[TDM_KIND_DRAM].used, (1 << 20) + 900);
-	ASSERT_U64(find_holding(pic, a, 0)->kinds[TDM_KIND_DRAM].reserved, 1 << 20);
-	ASSERT_U64(pic->devices[0].kinds[TDM_KIND_DRAM].largest_free, UNKNOWN);
-	world_done(&w);
-}
-
-/* A user's file counts what that user's processes hold. Whatever else it says is a claim. */
-static void test_forged_region(void **state)
-{
-	(void)state;
-	struct world w;
-	world_init(&w);
-	int ours = put_ledger(&w, 1000); /* the reader's own */
-	world_process(&w, 300, WORLD_START, ALICE);
-	world_process(&w, 200, WORLD_START, MALLORY);
-	world_process(&w, 201, WORLD_START, MALLORY);
-	put_slots(&w, (int[]){ ours, 300, 200, 201 }, (uint64_t[]){ 400, 600, 30, 20 }, 4, 11);
-	if (!world_give_region(&w, WORLD_CHIP, MALLORY)) {
-		world_done(&w);
-		skip();
-	}
-	/* More processes are only in the file than only in ledgers, but the file may not hide another user's. */
-	const struct tdm_picture *pic = world_look(&w);
-	const struct tdm_picture_kind *dram = &pic->devices[0].kinds[0];
-	assert_int_equal(pic->device_count, 1);
-	assert_int_equal(dram->used_from, TDM_FROM_LEDGER);
-	ASSERT_U64(dram->used, 2000);
-	ASSERT_U64(dram->claimed, 1000);
-	ASSERT_U64(dram->rival_used, 50);
-	ASSERT_U64(find_holding(pic, ours, 0)->kinds[0].reserved, 2000);
-	assert_int_equal(find_pid(pic, ours)->sources, source_bit(TDM_FROM_LEDGER));
-	assert_int_equal(pic->process_count, 3);
-	/* Without another user's ledger the file is the source, and the rest of its total is a claim too. */
-	tree_unlink(&w.tree, "ledgers");
-	pic = world_look_anew(&w);
-	dram = &pic->devices[0].kinds[0];
-	assert_int_equal(dram->used_from, TDM_FROM_METAL_SHM);
-	ASSERT_U64(dram->used, 50);
-	ASSERT_U64(dram->unattributed, 0);
-	ASSERT_U64(dram->claimed, 1011);
-	ASSERT_U64(find_holding(pic, 200, 0)->kinds[0].reserved, 30);
-	/* Root's file is believed, and so is the reader's. */
-	assert_true(world_give_region(&w, WORLD_CHIP, 0));
-	pic = world_look_anew(&w);
-	ASSERT_U64(pic->devices[0].kinds[0].used, 1061);
-	ASSERT_U64(pic->devices[0].kinds[0].unattributed, 11);
-	ASSERT_U64(pic->devices[0].kinds[0].claimed, 0);
-	world_done(&w);
-}
-
-/* A user who names too many devices loses some of them; nobody else loses any. */
-static void test_too_many_devices(void **state)
-{
-	(void)state;
-	enum { PROCESSES = 70, DEVICES = TDM_LEDGER_DEVICES, MOST = 4096 };
-	struct world w;
-	struct builder b;
-	char path[200];
-	bool may_give = true;
-	world_init(&w);
-	for (uint64_t p = 0; p < PROCESSES && may_give; p++) {
-		builder_init(&b);
-		for (uint32_t d = 0; d < DEVICES; d++) {
-			struct tdm_ledger_device *page =
-				builder_device(&b, builder_add_device_with(&b, d, SAMPLE_RING));
-			page->flags = TDM_DEVICE_HAS_CHIP_ID;
-			page->chip_id = 0x1000000 + p * DEVICES + d;
-		}
-		size_t holder = world_ledger(&w, &b);
-		snprintf(path, sizeof path, "%s", world_ledger_path(&w, w.holders[holder]));
-		may_give = chown(path, MALLORY, MALLORY) == 0;
-		builder_done(&b);
-	}
-	if (!may_give) {
-		world_done(&w);
-		skip();
-	}
-	int ours = put_ledger(&w, 1000);
-	snprintf(path, sizeof path, "%s", world_ledger_path(&w, ours));
-	assert_int_equal(chown(path, ALICE, ALICE), 0);
-	const struct tdm_picture *pic = world_look(&w);
-	assert_int_equal(pic->device_count, MOST);
-	size_t device = 0;
-	while (device < pic->device_count && pic->devices[device].chip_id != WORLD_CHIP)
-		device++;
-	assert_true(device < pic->device_count);
-	assert_int_equal(pic->devices[device].shown_by, ALICE);
-	assert_int_equal(pic->left_count, 1);
-	assert_int_equal(pic->left[0].table, TDM_TABLE_DEVICES);
-	assert_int_equal(pic->left[0].uid, MALLORY);
-	ASSERT_U64(pic->left[0].count, PROCESSES * DEVICES + 1 - MOST);
-	assert_non_null(find_problem(pic, "385 devices more than can be shown, of user 4002"));
-	world_done(&w);
-}
-
-/* A user whose ledgers count too much spoils only his own figures. */
-static void test_saturated_sum(void **state)
-{
-	(void)state;
-	struct world w;
-	char path[200];
-	world_init(&w);
-	for (int i = 0; i < 3; i++) {
-		struct builder b;
-		uint64_t device = world_begin_ledger(&b, 0, WORLD_CHIP);
-		world_alloc(&b, device, TDM_KIND_DRAM, 1, 0, 32);
-		struct tdm_ledger_device *page = builder_device(&b, device);
-		for (int copy = 0; copy < 2; copy++)
-			page->now[TDM_KIND_DRAM][copy].bytes = page->now[TDM_KIND_DRAM][copy].alloc_bytes =
-				page->peak[TDM_KIND_DRAM][copy].bytes = i == 2 ? UINT64_MAX : UINT64_C(1) << 63;
-		int pid = w.holders[world_ledger(&w, &b)];
-		snprintf(path, sizeof path, "%s", world_ledger_path(&w, pid));
-		builder_done(&b);
-		if (chown(path, MALLORY, MALLORY) != 0) {
-			world_done(&w);
-			skip();
-		}
-	}
-	int ours = put_ledger(&w, 1000);
-	const struct tdm_picture *pic = world_look(&w);
-	const struct tdm_picture_kind *dram = &pic->devices[0].kinds[0];
-	assert_int_equal(pic->device_count, 1);
-	assert_int_equal(dram->used_from, TDM_FROM_LEDGER);
-	ASSERT_U64(find_holding(pic, ours, 0)->kinds[0].reserved, 2000);
-	ASSERT_U64(dram->used, TDM_FOLD_BYTES_MAX + 2000);
-	assert_true(dram->is_saturated && dram->is_estimated);
-	assert_false(pic->devices[0].kinds[TDM_KIND_SYSTEM].is_saturated);
-	assert_non_null(find_problem(pic, "the ledgers of user 4002 count more than any device has"));
-	world_done(&w);
-}
-
-/* A file with another name than its chip's does not take the place of the chip's own file. */
-static void test_stolen_chip(void **state)
-{
-	(void)state;
-	struct world w;
-	struct metal_bytes m;
-	world_init(&w);
-	world_process(&w, 300, WORLD_START, (int)geteuid());
-	put_slots(&w, (int[]){ 300 }, (uint64_t[]){ 6000 }, 1, 0);
-	world_begin_region(&m, WORLD_CHIP);
-	world_region(&w, &m, 7);
-	world_card(&w, 0, "p150a", 0);
-	char id[32];
-	snprintf(id, sizeof id, "%llx\n", (unsigned long long)WORLD_CHIP);
-	world_set(&w, 0, "tt_asic_id", id);
-	const struct tdm_picture *pic = world_look(&w);
-	assert_int_equal(pic->devices[0].node, 0);
-	ASSERT_U64(pic->devices[0].kinds[0].used, 6000);
 	world_done(&w);
 }
 
@@ -519,11 +324,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_winner_ledgers),
-		cmocka_unit_test(test_unseen),
-		cmocka_unit_test(test_forged_region),
-		cmocka_unit_test(test_too_many_devices),
-		cmocka_unit_test(test_saturated_sum),
-		cmocka_unit_test(test_stolen_chip),
 		cmocka_unit_test(test_estimates),
 		cmocka_unit_test(test_regions_of_all),
 		cmocka_unit_test(test_winner_region),

@@ -65,7 +65,6 @@ static void read_list(struct tree *tree, struct tdm_metal_list *list)
 	assert_int_equal(tdm_metal_list_read(list, NULL, tree_path(tree, "shm")), 0);
 	assert_int_equal(list->count, 1);
 	assert_int_equal(list->regions[0].status, TDM_METAL_OK);
-	list->regions[0].uid = 0; /* whoever runs the test: everything in the file is believed */
 }
 
 static void judge(struct tree *tree, struct tdm_metal_list *list, const struct tdm_metal_list *before)
@@ -121,54 +120,6 @@ static void test_every_life(void **state)
 }
 
 /* The bytes are the same before and after a process is killed; only /proc differs. */
-/* Who owns the file decides whose processes it may speak for. */
-static void test_claims(void **state)
-{
-	(void)state;
-	static const struct {
-		uint32_t owner;
-		uint64_t live, undecided, claimed;
-	} cases[] = {
-		{ 0, 10 + 20, 0, 0 },
-		{ ME, 10, 0, 20 },
-		{ OTHER, 20, 0, 10 },
-		{ OTHER + 1, 0, 0, 10 + 20 },
-	};
-	struct tree tree;
-	struct tdm_metal_list list = { 0 };
-	tree_init(&tree);
-	make_proc(&tree);
-	make_region(&tree, "shm/tt_device_1_memory", 3);
-	tree_process(&tree, "proc", (struct tree_process){ 100, ME, 'R', ticks_at(1), "train", NULL });
-	tree_process(&tree, "proc", (struct tree_process){ 101, OTHER, 'S', ticks_at(1), "train", NULL });
-	/* 102 is gone */
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		read_list(&tree, &list);
-		list.regions[0].uid = cases[i].owner;
-		judge(&tree, &list, NULL);
-		const struct tdm_metal_region *r = &list.regions[0];
-		assert_int_equal(r->live.of[TDM_KIND_DRAM], cases[i].live);
-		assert_int_equal(r->claimed.of[TDM_KIND_DRAM], cases[i].claimed);
-		assert_int_equal(r->stale.of[TDM_KIND_DRAM], 30);
-		assert_int_equal(r->unattributed.of[TDM_KIND_DRAM], 7);
-	}
-	/* Nobody knows who the processes are: only the reader's own file is believed. */
-	tree_unlink(&tree, "proc");
-	for (uint32_t owner = ME; owner <= OTHER; owner++) {
-		struct tdm_proc_root root;
-		read_list(&tree, &list);
-		list.regions[0].uid = owner;
-		tdm_proc_root_init(&root, tree_path(&tree, "proc"));
-		root.uid = ME;
-		tdm_metal_judge(&list, NULL, &root);
-		tdm_proc_root_done(&root);
-		assert_int_equal(list.regions[0].undecided.of[TDM_KIND_DRAM], owner == ME ? 60 : 0);
-		assert_int_equal(list.regions[0].claimed.of[TDM_KIND_DRAM], owner == ME ? 0 : 60);
-	}
-	tdm_metal_list_done(&list);
-	tree_done(&tree);
-}
-
 static void test_killed(void **state)
 {
 	(void)state;
@@ -459,7 +410,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_life),
-		cmocka_unit_test(test_claims),
 		cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_releasing_is_stale),
 		cmocka_unit_test(test_no_proc),

@@ -495,37 +495,6 @@ static void test_list_is_cut(void **state)
 	tree_done(&tree);
 }
 
-/* A user who makes too many files loses the newest of them; nobody else loses any. */
-static void test_a_flood_hides_nobody(void **state)
-{
-	(void)state;
-	enum { ALICE = 4001, MALLORY = 4002, MORE = 476, FIRST_OF_ALICE = 90000, ALICES = 3 };
-	struct tree tree;
-	struct tdm_metal_list list = { 0 };
-	char name[64];
-	size_t alices = 0;
-	tree_init(&tree);
-	for (int i = 0; i < TDM_METAL_REGIONS_MAX + MORE + ALICES; i++) {
-		bool is_alice = i >= TDM_METAL_REGIONS_MAX + MORE;
-		snprintf(name, sizeof name, "tt_device_%d_memory", is_alice ? FIRST_OF_ALICE + i : i);
-		tree_text(&tree, name, "");
-		if (chown(tree_path(&tree, name), is_alice ? ALICE : MALLORY, 0) != 0) {
-			tree_done(&tree);
-			skip();
-		}
-	}
-	assert_int_equal(tdm_metal_list_read(&list, NULL, tree.root), 0);
-	assert_int_equal(list.count, TDM_METAL_REGIONS_MAX);
-	for (size_t i = 0; i < list.count; i++)
-		alices += list.regions[i].uid == ALICE;
-	assert_int_equal(alices, ALICES);
-	assert_int_equal(list.cut, MORE + ALICES);
-	assert_int_equal(tdm_fair_of(&list.left, MALLORY)->left, MORE + ALICES);
-	assert_int_equal(tdm_fair_of(&list.left, ALICE)->left, 0);
-	tdm_metal_list_done(&list);
-	tree_done(&tree);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -542,7 +511,6 @@ int main(void)
 		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_list_again),
 		cmocka_unit_test(test_list_is_cut),
-		cmocka_unit_test(test_a_flood_hides_nobody),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -292,37 +292,6 @@ static void helper_messages_have_their_id_and_pid_elsewhere(void **state)
 	}
 }
 
-static void a_place_in_an_id_is_a_core_and_an_address(void **state)
-{
-	struct tdm_wire_place place;
-	(void)state;
-	assert_true(tdm_wire_place_of(UINT64_C(0x0005000300020000), &place));
-	assert_int_equal(place.x, 5);
-	assert_int_equal(place.y, 3);
-	assert_int_equal(place.address, 0x20000);
-	assert_true(tdm_wire_place_of(UINT64_C(0x0000003f00000000), &place));
-	assert_false(tdm_wire_place_of(0x20000, &place));                      /* an address in all cores */
-	assert_false(tdm_wire_place_of(UINT64_C(0x00007f0012345670), &place)); /* a pointer */
-	assert_false(tdm_wire_place_of(UINT64_C(0x0040000300020000), &place));
-	assert_false(tdm_wire_place_of(UINT64_MAX, &place));
-}
-
-static void other_layouts_are_recognised(void **state)
-{
-	uint8_t kernel[28] = { 8, 1, 0, 0, 0, 0, 0x60 }, helper[32] = { 10, [9] = 0x10 }, usual[144];
-	(void)state;
-	memcpy(kernel + 14, kernel, 14);
-	assert_true(tdm_wire_is_short(kernel, sizeof kernel));
-	assert_true(tdm_wire_is_short(kernel, 20)); /* the second one has not arrived as a whole */
-	assert_false(tdm_wire_is_short(kernel, 13));
-	kernel[18] = 0x80; /* a negative device */
-	assert_false(tdm_wire_is_short(kernel, sizeof kernel));
-	assert_true(tdm_wire_is_helper(helper, sizeof helper));
-	assert_false(tdm_wire_is_helper(helper, sizeof helper - 1));
-	put_message(usual, sizeof usual, TDM_WIRE_ALLOC, 7);
-	assert_false(tdm_wire_is_short(usual, sizeof usual) || tdm_wire_is_helper(usual, sizeof usual));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -336,8 +305,6 @@ int main(void)
 		cmocka_unit_test(a_reply_has_its_figures_where_the_client_looks),
 		cmocka_unit_test(what_a_client_sends_is_what_arrives),
 		cmocka_unit_test(a_client_reads_the_figures_that_its_size_has),
-		cmocka_unit_test(a_place_in_an_id_is_a_core_and_an_address),
-		cmocka_unit_test(other_layouts_are_recognised),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

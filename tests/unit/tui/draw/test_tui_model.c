@@ -46,13 +46,11 @@ static void expect_row(const struct tdm_canvas *canvas, int row, const char *exp
 static void texts_are_cut_and_made_harmless(void **state)
 {
 	(void)state;
-	struct tdm_canvas canvas = canvas_of(10, 8, true);
+	struct tdm_canvas canvas = canvas_of(9, 8, true);
 	assert_int_equal(tdm_canvas_put(&canvas, 0, 0, 8, TDM_INK_PLAIN, "exactly8"), 8);
 	assert_int_equal(tdm_canvas_put(&canvas, 1, 0, 8, TDM_INK_PLAIN, "more than"), 8);
 	assert_int_equal(tdm_canvas_put(&canvas, 2, 0, 8, TDM_INK_PLAIN, "\033[1m\n\x7f"), 6);
-	assert_int_equal(tdm_canvas_put(&canvas, 3, 0, 8, TDM_INK_PLAIN, "\xff\xc3(\xe2\x80)"), 6);
-	assert_int_equal(tdm_canvas_put(&canvas, 8, 0, 8, TDM_INK_PLAIN, "x\u202e!"), 8);
-	assert_int_equal(tdm_canvas_width_of(&canvas, "\u2066-\u2069"), 13);
+	assert_int_equal(tdm_canvas_put(&canvas, 3, 0, 8, TDM_INK_PLAIN, "\xff\xc3(\xe2\x80\xae)"), 5);
 	assert_int_equal(tdm_canvas_put(&canvas, 4, 0, 8, TDM_INK_PLAIN, "\xe6\xbc\xa2x"), 3); /* a wide character */
 	assert_int_equal(tdm_canvas_put(&canvas, 5, 0, 2, TDM_INK_PLAIN, "a\xe6\xbc\xa2"), 2); /* that does not fit */
 	tdm_canvas_put(&canvas, 6, 7, 2, TDM_INK_PLAIN, "\xe6\xbc\xa2");                       /* half of it outside */
@@ -61,10 +59,9 @@ static void texts_are_cut_and_made_harmless(void **state)
 	expect_row(&canvas, 0, "exactly8");
 	expect_row(&canvas, 1, "more th~");
 	expect_row(&canvas, 2, "?[1m??  ");
-	expect_row(&canvas, 3, "?\?(?\?)  ");
-	expect_row(&canvas, 8, "x\\u202e!");
-	assert_int_equal(tdm_canvas_put(&canvas, 8, 0, 5, TDM_INK_PLAIN, "x\u202e!"), 5);
-	expect_row(&canvas, 8, "x\\u2~2e!");
+	expect_row(&canvas, 3,
+		"?"
+		"?(?)   ");
 	expect_row(&canvas, 4, "@2x     ");
 	expect_row(&canvas, 5, "a~      ");
 	expect_row(&canvas, 6, "       ?");

@@ -482,55 +482,6 @@ static void counts_trace_hazards(void **state)
 	end(&written);
 }
 
-/* Somebody shows a thousand devices: he loses most of them, and nobody else loses any. */
-static void devices_of_one_user_do_not_fill_the_text(void **state)
-{
-	enum { MALLORYS = 1000, ALICE = 4001, MALLORY = 4002, SHOWN = 128 };
-	(void)state;
-	struct make make;
-	struct written written;
-	begin(&written, 0, true);
-	make_init(&make);
-	struct tdm_picture_device *devices = calloc(MALLORYS + 2, sizeof *devices);
-	for (uint32_t i = 0; i < MALLORYS + 2; i++) {
-		struct tdm_picture_device *device = &devices[i];
-		tdm_picture_device_init(device);
-		device->key = device->place = i + 1;
-		device->has_chip_id = true;
-		device->chip_id = 0x5000 + i;
-		device->shown_by = MALLORY;
-		make_kind(device, TDM_KIND_DRAM, 100, 1000);
-	}
-	/* Mallory was first to show the last but one, but Alice uses it. The last is the driver's. */
-	devices[MALLORYS + 1].shown_by = UINT32_MAX;
-	make.picture.devices = devices;
-	make.picture.device_count = MALLORYS + 2;
-	struct tdm_picture_process *process = make_process(&make, 7, "train");
-	process->uid = ALICE;
-	struct tdm_holding *holding = &make.holdings[make.picture.holding_count++];
-	tdm_holding_init(holding, 0, MALLORYS);
-	process->holding_count = 1;
-	holding->kinds[TDM_KIND_DRAM].reserved = 100;
-	struct tdm_picture_left left = { TDM_TABLE_REGIONS, MALLORY, "mallory", 476 };
-	make.picture.left = &left;
-	make.picture.left_count = 1;
-	const struct tdm_metrics_view view = { .sees_all = true };
-	const char *text = write_as(&written, &make, view, false);
-	size_t lines = 0;
-	for (const char *at = text; (at = strstr(at, "\ntt_dram_used_bytes{")) != NULL; at++)
-		lines++;
-	assert_int_equal(lines, SHOWN + 1);
-	assert_has(text, "asic_id=\"0x00000000000053e8\"");
-	assert_has(text, "asic_id=\"0x00000000000053e9\"");
-	assert_has(text, "tt_process_dram_bytes{device=\"1001\",asic_id=\"0x00000000000053e8\",pid=\"7\"");
-	assert_has(text, "tt_left_out{table=\"regions\",user=\"mallory\"} 476\n");
-	assert_has(text, "tt_left_out{table=\"metrics\",user=\"4002\"} 873\n");
-	/* Who may not see others learns nothing about them. */
-	assert_has_not(write_as(&written, &make, (struct tdm_metrics_view){ .uid = ALICE }, false), "4002");
-	free(devices);
-	end(&written);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -548,7 +499,6 @@ int main(void)
 		cmocka_unit_test(two_processes_with_one_pid_are_one_series),
 		cmocka_unit_test(names_of_other_exporters_are_added),
 		cmocka_unit_test(sources_and_leaks_are_shown),
-		cmocka_unit_test(devices_of_one_user_do_not_fill_the_text),
 		cmocka_unit_test(control_groups_name_containers_pods_and_jobs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

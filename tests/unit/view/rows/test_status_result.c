@@ -111,30 +111,6 @@ static void an_estimate_is_marked(void **state)
 	tdm_buf_done(&out);
 }
 
-/* What a user's shared memory says about others is a line of its own, and part of no other figure. */
-static void claims_have_a_line(void **state)
-{
-	(void)state;
-	struct tdm_buf out;
-	struct make make;
-	tdm_buf_init(&out);
-	make_full(&make);
-	make.devices[0].kinds[TDM_KIND_DRAM].claimed = 1000 * MAKE_MIB;
-	make.picture.left_regions = 80;
-	render(&make, (struct tdm_pick){ 0 }, 200, false, &out);
-	assert_has(
-		&out, "  1000.00MiB        0 B        0 B        0 B        0 B        0 B              (claimed)\n");
-	assert_has(&out, "claimed: a user's shared memory counts it for others");
-	assert_has(&out, "\n80 regions left by ended programs");
-	tdm_buf_clear(&out);
-	make.picture.left_regions = 1;
-	make.devices[0].kinds[TDM_KIND_DRAM].claimed = 0;
-	render(&make, (struct tdm_pick){ 0 }, 200, false, &out);
-	assert_has_not(&out, "claimed");
-	assert_has(&out, "\n1 region left by ended programs");
-	tdm_buf_done(&out);
-}
-
 static void chips_are_listed_when_there_are_several(void **state)
 {
 	(void)state;
@@ -433,7 +409,6 @@ int main(void)
 		cmocka_unit_test(a_table_at_80_columns),
 		cmocka_unit_test(a_wide_table_has_bars_words_and_the_whole_command),
 		cmocka_unit_test(an_estimate_is_marked),
-		cmocka_unit_test(claims_have_a_line),
 		cmocka_unit_test(chips_are_listed_when_there_are_several),
 		cmocka_unit_test(a_long_command_goes_without_folders),
 		cmocka_unit_test(what_nobody_knows_is_unknown),
